@@ -1,0 +1,56 @@
+# Every chore, one target each. `make` alone prints them.
+
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+.PHONY: help demo test check proof bench rows docs serve worker format clean
+
+help:  ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo:  ## Run a real study on this machine and list the best configs (PORT=8010 chooses the port)
+	@$(PYTHON) chores/environment.py server worker
+	@$(BIN)/thiessen demo --port $(PORT)
+
+test:  ## Run every test, on SQLite and on a real PostgreSQL
+	@$(PYTHON) chores/environment.py server worker dev
+	@$(BIN)/python -m pytest
+
+check: docs  ## Lint, types, import rules, documentation
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+proof:  ## The long proofs: processes killed at random, on both databases
+	@$(PYTHON) chores/environment.py server worker dev
+	@$(BIN)/python -m pytest tests/chaos
+
+bench:  ## Measure beside peers; prints tables, fails nothing
+	@$(PYTHON) chores/environment.py server worker dev
+	@$(BIN)/python benchmarks/start
+
+rows:  ## Check that every capability in docs/reference/capabilities.md has a passing test
+	@$(PYTHON) chores/environment.py server worker dev
+	@$(BIN)/python chores/rows.py
+
+docs:  ## Build the documentation into site/, warnings are errors
+	@$(PYTHON) chores/environment.py server worker dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+serve:  ## Serve on http://127.0.0.1:8000
+	@$(PYTHON) chores/environment.py server worker
+	@$(BIN)/thiessen serve
+
+worker:  ## Work for the server on this machine
+	@$(PYTHON) chores/environment.py server worker
+	@$(BIN)/thiessen worker
+
+format:  ## Format the code and fix what can be fixed
+	@$(PYTHON) chores/environment.py server worker dev
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+clean:  ## Remove the environment and everything that was built
+	@rm -rf .venv site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,1 @@
+"""JSON over HTTP: parse, take one step, serialise."""

@@ -1,0 +1,98 @@
+"""Between the words of the domain and the wire format; the only place that knows both."""
+
+from typing import Any
+
+from app.domain.study import Progress, Spec
+from app.domain.trial import Attempt, Cause, Fault, Leased, Ranked, Result, Runner, Trial
+from thiessen import contract
+from thiessen.space import Space
+
+
+def spec(sent: contract.StudySpec) -> Spec:
+    """Return the study that was sent. Raises SpaceError."""
+    document = sent.model_dump(exclude_unset=True)["space"]
+    return Spec(
+        name=sent.name,
+        task=sent.task,
+        space=Space.from_json(document),
+        strategy=sent.strategy,
+        seed=sent.seed,
+        max_trials=sent.max_trials,
+        max_attempts=sent.max_attempts,
+    )
+
+
+def study(progress: Progress) -> contract.Study:
+    found = progress.study
+    return contract.Study(
+        **{**vars(found.spec), "space": found.spec.space.to_json()},
+        state=found.state.value,
+        reason=found.reason,
+        counts=contract.Counts(**{state.value: count for state, count in progress.counts.items()}),
+        best=None if progress.best is None else best_config(progress.best),
+        created_at=found.created_at,
+    )
+
+
+def best_config(ranked: Ranked) -> contract.BestConfig:
+    return contract.BestConfig(
+        rank=ranked.rank,
+        study=ranked.study,
+        trial=ranked.number,
+        loss=ranked.loss,
+        config=ranked.config,
+        seed=ranked.seed,
+    )
+
+
+def trial(found: Trial) -> contract.Trial:
+    return contract.Trial(
+        study=found.study,
+        trial=found.number,
+        state=found.state.value,
+        cause=found.cause,
+        loss=found.loss,
+        config=found.config,
+        seed=found.seed,
+        reasons=contract.Reasons(**found.reasons),
+        attempts=[_attempt(attempt) for attempt in found.attempts],
+    )
+
+
+def _attempt(attempt: Attempt) -> contract.Attempt:
+    values: dict[str, Any] = {**vars(attempt), "attempt": attempt.number}
+    return contract.Attempt.model_validate(values)
+
+
+def runner(request: contract.LeaseRequest) -> Runner:
+    return Runner(
+        worker=request.worker,
+        incarnation=request.incarnation,
+        request_id=request.request_id,
+        device=request.device,
+        environment=request.environment,
+    )
+
+
+def lease(leased: Leased, lease_seconds: float) -> contract.Lease:
+    return contract.Lease(
+        lease_id=leased.lease_id,
+        study=leased.study,
+        trial=leased.number,
+        attempt=leased.attempt,
+        task=leased.task,
+        config=leased.config,
+        seed=leased.seed,
+        expires_at=leased.expires_at,
+        lease_seconds=lease_seconds,
+    )
+
+
+def result(outcome: contract.Outcome) -> Result:
+    if isinstance(outcome, contract.Loss):
+        return Result(loss=outcome.loss)
+    return Result(diverged=outcome.diverged)
+
+
+def fault(failure: contract.Failure) -> Fault:
+    return Fault(cause=Cause(failure.kind), message=failure.message, traceback=failure.traceback)

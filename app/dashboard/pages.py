@@ -1,0 +1,54 @@
+"""The pages: ask for a summary, fill a template."""
+
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from app.dashboard import summaries
+from app.domain.errors import StudyNotFound
+from app.house import TheHouse
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+POLICY: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+REFRESH_SECONDS: Final = 3
+
+router = APIRouter(include_in_schema=False)
+_templates = Environment(
+    loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+
+
+@router.get("/")
+def home(house: TheHouse) -> Response:
+    return _page("home.html", summaries.home(house))
+
+
+@router.get("/studies/{name}")
+def study(name: str, house: TheHouse) -> Response:
+    try:
+        return _page("study.html", summaries.study(house, name))
+    except StudyNotFound:
+        return _page("missing.html", name, status=HTTPStatus.NOT_FOUND)
+
+
+@router.get("/style.css")
+def style() -> Response:
+    return Response((TEMPLATES / "style.css").read_text(), media_type="text/css", headers=POLICY)
+
+
+def _page(template: str, page: object, status: HTTPStatus = HTTPStatus.OK) -> HTMLResponse:
+    html = _templates.get_template(template).render(page=page)
+    live = getattr(page, "is_live", False)
+    return HTMLResponse(
+        html, status_code=status, headers=POLICY | ({"Refresh": str(REFRESH_SECONDS)} if live else {})
+    )

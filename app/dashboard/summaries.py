@@ -1,0 +1,83 @@
+"""What a page shows, as numbers: one frozen dataclass a page."""
+
+from dataclasses import dataclass
+
+from app.domain.study import Progress, StudyState
+from app.domain.trial import Ranked, TrialState
+from app.house import House
+from app.lifecycle import rank, submit
+
+MOST_STUDIES = 50
+MOST_CONFIGS = 10
+
+
+@dataclass(frozen=True)
+class StudyLine:
+    """One study in the list."""
+
+    name: str
+    task: str
+    strategy: str
+    state: str
+    finished: int
+    max_trials: int
+    best_loss: float | None
+
+    @property
+    def share(self) -> int:
+        return round(100 * self.finished / self.max_trials)
+
+
+@dataclass(frozen=True)
+class Home:
+    """The first page: the newest studies."""
+
+    studies: list[StudyLine]
+    is_live: bool
+
+
+@dataclass(frozen=True)
+class StudyPage:
+    """One study: how far it is, and its best configs."""
+
+    study: StudyLine
+    counts: dict[str, int]
+    dimensions: list[str]
+    best: list[Ranked]
+    is_live: bool
+
+
+def home(house: House) -> Home:
+    """Return the newest studies."""
+    found = submit.newest(house.store, MOST_STUDIES)
+    return Home(
+        studies=[_line(progress) for progress in found],
+        is_live=any(progress.study.state is StudyState.ACTIVE for progress in found),
+    )
+
+
+def study(house: House, name: str) -> StudyPage:
+    """Return a study with its best configs. Raises StudyNotFound."""
+    progress = submit.progress(house.store, name)
+    return StudyPage(
+        study=_line(progress),
+        counts={state.value: count for state, count in progress.counts.items()},
+        dimensions=list(progress.study.spec.space.dimensions),
+        best=rank.best(house.store, name, MOST_CONFIGS),
+        is_live=progress.study.state is StudyState.ACTIVE,
+    )
+
+
+def _line(progress: Progress) -> StudyLine:
+    study = progress.study
+    return StudyLine(
+        name=study.spec.name,
+        task=study.spec.task,
+        strategy=study.spec.strategy,
+        state=study.state.value,
+        finished=sum(
+            progress.counts[state] for state in (TrialState.SUCCEEDED, TrialState.DIVERGED, TrialState.FAILED)
+        ),
+        max_trials=study.spec.max_trials,
+        best_loss=None if progress.best is None else progress.best.loss,
+    )

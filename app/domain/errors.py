@@ -1,0 +1,81 @@
+"""What the server refuses, in sentences: what happened, to which thing, what to do.
+
+Refusal
+├── InvalidRequest
+├── NotFound: StudyNotFound, TrialNotFound
+└── Conflict: StudyExists, LeaseLost, ResultDiffers
+"""
+
+
+class Refusal(Exception):  # noqa: N818 - names say what happened, as in thiessen.errors
+    """The root of what the server refuses."""
+
+    type = "refused"
+
+
+class InvalidRequest(Refusal):
+    """A field has the right shape and no meaning."""
+
+    type = "invalid-request"
+
+
+class NotFound(Refusal):
+    """Nothing has this name."""
+
+
+class StudyNotFound(NotFound):
+    """No study has this name."""
+
+    type = "study-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"There is no study {name!r}. Check the name; "
+            "`thiessen study create FILE` or POST /api/v1/studies creates one."
+        )
+
+
+class TrialNotFound(NotFound):
+    """The study has no trial of this number."""
+
+    type = "trial-not-found"
+
+    def __init__(self, study: str, number: int, trials: int) -> None:
+        super().__init__(f"Study {study!r} has no trial {number}; it has {trials}, numbered from 0.")
+
+
+class Conflict(Refusal):
+    """It would contradict what is already stored."""
+
+
+class StudyExists(Conflict):
+    """The name is taken by a study with another spec."""
+
+    type = "study-exists"
+
+    def __init__(self, name: str, differing: list[str]) -> None:
+        super().__init__(
+            f"A study {name!r} exists with another {', '.join(differing)}. "
+            "Choose another name, or send the same spec to get the existing study."
+        )
+
+
+class LeaseLost(Conflict):
+    """The lease no longer holds."""
+
+    type = "lease-lost"
+
+    def __init__(self, lease_id: str, why: str) -> None:
+        super().__init__(f"Lease {lease_id[:8]}… no longer holds: {why}. Drop this attempt and lease again.")
+
+
+class ResultDiffers(Conflict):
+    """The lease has already reported something else."""
+
+    type = "result-differs"
+
+    def __init__(self, lease_id: str, study: str, trial: int) -> None:
+        super().__init__(
+            f"Lease {lease_id[:8]}… has already reported another result for trial {trial} of study "
+            f"{study!r}; the first one counts. Report a result once, or repeat it unchanged."
+        )

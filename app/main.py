@@ -1,0 +1,46 @@
+"""Builds the server; the only file that knows every room."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from app.api import health, leases, studies
+from app.api.limits import BodyLimit, KnownHost
+from app.api.problems import answer_with_problems
+from app.dashboard import pages
+from app.house import House
+from app.settings import Settings
+from app.storage import open_store
+from app.storage.schema import prepare
+from thiessen.version import __version__
+
+
+def build(settings: Settings) -> FastAPI:
+    """Open the database, create its schema if it is empty, and return the application.
+
+    Raises DatabaseUnavailable.
+    """
+    store = open_store(settings.database)
+    try:
+        prepare(store)
+    except BaseException:
+        store.close()
+        raise
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        del app
+        yield
+        store.close()
+
+    app = FastAPI(title="Thiessen", version=__version__, lifespan=lifespan, redoc_url=None)
+    app.state.house = House(store=store, lease_for=settings.lease_for)
+    app.include_router(studies.router, prefix="/api/v1")
+    app.include_router(leases.router, prefix="/api/v1")
+    app.include_router(health.router)
+    app.include_router(pages.router)
+    answer_with_problems(app)
+    app.add_middleware(BodyLimit)
+    app.add_middleware(KnownHost, names=settings.known_hosts)
+    return app

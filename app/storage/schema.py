@@ -1,0 +1,79 @@
+"""The schema and its migrations."""
+
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, inspect, text
+
+import app
+from app.storage.store import DatabaseUnavailable, Store
+
+MIGRATING: Final = 7_401_995  # the PostgreSQL advisory lock that lets one server at a time migrate
+
+
+def prepare(store: Store) -> None:
+    """Create the schema of an empty database, or check an existing one. Raises DatabaseUnavailable."""
+    with store.engine.begin() as connection:
+        _wait_for_others(connection)
+        if not inspect(connection).has_table("alembic_version"):
+            _refuse_foreign(connection)
+            _upgrade(connection)
+            return
+        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+    known = revisions()
+    if found != known[-1]:
+        raise DatabaseUnavailable(
+            f"The database is at schema {found}, this server needs {known[-1]}. "
+            + ("Run: thiessen db upgrade" if found in known else "It is newer: upgrade this server.")
+        )
+
+
+def upgrade(store: Store) -> str:
+    """Bring any earlier schema of ours up to date; return its revision. Raises DatabaseUnavailable."""
+    with store.engine.begin() as connection:
+        _wait_for_others(connection)
+        if not inspect(connection).has_table("alembic_version"):
+            _refuse_foreign(connection)
+        _upgrade(connection)
+    return revisions()[-1]
+
+
+def revisions() -> list[str]:
+    """Return every revision that this version knows, oldest first."""
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(_migrations()))
+    steps = ScriptDirectory.from_config(config).walk_revisions()
+    return [step.revision for step in steps][::-1]
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_migrations()))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _migrations() -> Path:
+    """They lie inside `app` in a wheel, beside it in the repository."""
+    home = Path(app.__path__[0])
+    inside = home / "migrations"
+    return inside if inside.is_dir() else home.parent / "migrations"
+
+
+def _wait_for_others(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATING})
+
+
+def _refuse_foreign(connection: Connection) -> None:
+    if tables := inspect(connection).get_table_names():
+        raise DatabaseUnavailable(
+            f"The database holds tables that are not ours ({', '.join(sorted(tables)[:3])}). "
+            "Give Thiessen a database of its own."
+        )

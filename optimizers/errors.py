@@ -1,0 +1,44 @@
+"""What can go wrong, and what to do about it.
+
+OptimizerError
+├── UnsupportedModelError       the model has a part this optimizer would train wrongly
+├── SingularFactorError         a curvature factor of a layer has no inverse
+└── NotPositiveDefiniteError    the same, said by a solver, which does not know the layer
+"""
+
+from torch import Tensor
+
+
+class OptimizerError(Exception):
+    """Any refusal of ours to go on."""
+
+
+class UnsupportedModelError(OptimizerError):
+    """The model has a part which this optimizer would train wrongly, so it does not train at all."""
+
+    def __init__(self, layer: str, problem: str, remedy: str) -> None:
+        super().__init__(f"Layer {_named(layer)} {problem}. {remedy}")
+
+
+class SingularFactorError(OptimizerError):
+    """A damped curvature factor has no finite inverse, not even in float64."""
+
+    def __init__(self, layer: str, damping: float) -> None:
+        super().__init__(
+            f"A curvature factor of layer {_named(layer)} has no finite inverse at damping {damping:g}, "
+            f"not even in float64. Raise the damping; if the layer's inputs are huge, scale them down."
+        )
+
+
+class NotPositiveDefiniteError(OptimizerError):
+    """A matrix has no Cholesky root, or not a finite one."""
+
+    def __init__(self, matrix: Tensor) -> None:
+        super().__init__(
+            f"The {tuple(matrix.shape)} matrix in {matrix.dtype} is not positive definite, or not finite. "
+            f"Add damping, or use float64."
+        )
+
+
+def _named(layer: str) -> str:
+    return repr(layer) if layer else "(the model itself)"

@@ -1,0 +1,46 @@
+from datetime import UTC, datetime
+
+
+def test_a_lease_carries_all_that_training_needs(caller):
+    caller.create(seed=5)
+
+    leased = caller.lease().json()
+
+    assert set(leased) == {
+        "lease_id", "study", "trial", "attempt", "task", "config", "seed", "expires_at", "lease_seconds",
+    }  # fmt: skip
+    assert datetime.fromisoformat(leased["expires_at"]) > datetime.now(UTC)
+
+
+def test_nothing_to_do_is_no_content(caller):
+    answer = caller.lease()
+
+    assert (answer.status_code, answer.content) == (204, b"")
+
+
+def test_a_heartbeat_says_go_on_and_until_when(caller):
+    caller.create()
+
+    answer = caller.end(caller.lease(), "heartbeat").json()
+
+    assert answer["verdict"] == "continue"
+    assert datetime.fromisoformat(answer["expires_at"]) > datetime.now(UTC)
+
+
+def test_a_released_trial_is_leased_again(caller):
+    caller.create(max_trials=1)
+    first = caller.lease()
+
+    assert caller.end(first, "release").status_code == 204
+
+    assert caller.lease().json()["attempt"] == 2
+
+
+def test_a_second_different_result_is_a_conflict(caller):
+    caller.create()
+    leased = caller.lease()
+    caller.end(leased, loss=1.0)
+
+    answer = caller.end(leased, loss=2.0)
+
+    assert (answer.status_code, answer.json()["type"]) == (409, "urn:thiessen:result-differs")

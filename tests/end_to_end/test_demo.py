@@ -1,0 +1,115 @@
+"""The first command a stranger types."""
+
+import json
+import re
+import socket
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+from sklearn.datasets import load_digits
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from tests.conftest import wait_until
+
+HOUSE = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return subprocess.run(
+        ["make", "demo", "PORT=0"],
+        cwd=HOUSE,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def best(demo):
+    loss, seed, config = re.search(r"Best: loss (\S+) from seed (\d+) with\n({.*})\n", demo.stdout).groups()
+    return float(loss), int(seed), json.loads(config)
+
+
+def trained_by_torch_alone(config, seed, *, shuffle=False):
+    """The whole experiment again, in plain torch: nothing of Thiessen is used."""
+    torch.set_num_threads(1)
+    pixels, classes = load_digits(return_X_y=True)
+    order = torch.randperm(1797, generator=torch.Generator().manual_seed(20))
+    inputs = (torch.tensor(pixels, dtype=torch.float32) / 16)[order]
+    targets = torch.tensor(classes)[order]
+    if shuffle:
+        targets[359:] = targets[359:][torch.randperm(1438, generator=torch.Generator().manual_seed(0))]
+    stream = torch.Generator().manual_seed(seed)
+    first, second = nn.Linear(64, config["hidden"]), nn.Linear(config["hidden"], 10)
+    for layer in (first, second):
+        nn.init.xavier_uniform_(layer.weight, generator=stream)
+        nn.init.zeros_(layer.bias)
+    model = nn.Sequential(first, nn.Tanh(), second)
+    optimizer = torch.optim.SGD(model.parameters(), config["lr"], momentum=config["momentum"], nesterov=True)
+    for _ in range(15):
+        for batch in torch.randperm(1438, generator=stream).split(config["batch_size"]):
+            optimizer.zero_grad()
+            cross_entropy(model(inputs[359:][batch]), targets[359:][batch]).backward()
+            optimizer.step()
+    with torch.no_grad():
+        return cross_entropy(model(inputs[:359]), targets[:359]).item()
+
+
+def test_the_demo_prints_ranked_configs_and_the_dashboard_and_exits_cleanly(demo):
+    assert demo.returncode == 0, demo.stdout + demo.stderr
+    losses = [float(loss) for loss in re.findall(r"│\s+\d+ │ (\d+\.\d+) │", demo.stdout)]
+    assert len(losses) >= 5
+    assert losses == sorted(losses)
+    assert re.search(r"Dashboard: http://127\.0\.0\.1:\d+/studies/digits-sgd", demo.stdout)
+    assert "40/40" in demo.stdout
+
+
+def test_the_best_config_trains_again_to_the_same_loss_with_torch_alone(best):
+    loss, seed, config = best
+
+    assert trained_by_torch_alone(config, seed) == loss
+
+
+def test_with_shuffled_labels_the_best_config_learns_nothing(best):
+    loss, seed, config = best
+
+    assert trained_by_torch_alone(config, seed, shuffle=True) > loss + 1
+
+
+def test_a_port_in_use_ends_the_demo_with_the_remedy(programs):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        demo = programs("demo", "--port", str(port))
+
+        assert demo.wait(60) == 1
+    said = demo.log.read_text()
+    assert f"Cannot listen on 127.0.0.1:{port}" in said
+    assert "make demo PORT=" in said
+
+
+def test_a_demo_that_is_stopped_stops_everything_it_started(programs):
+    demo = programs("demo", "--port", "0", "--trials", "1000")
+    wait_until(lambda: len(psutil.Process(demo.pid).children(recursive=True)) >= 3)
+    children = psutil.Process(demo.pid).children(recursive=True)
+
+    demo.terminate()
+
+    assert demo.wait(60) != 0
+    _gone, alive = psutil.wait_procs(children, timeout=20)
+    assert not alive
+
+
+def test_a_demo_keeps_its_results_where_it_is_told_to(programs, tmp_path):
+    demo = programs("demo", "--port", "0", "--trials", "5", "--folder", str(tmp_path / "kept"))
+
+    assert demo.wait(120) == 0, demo.log.read_text()
+    assert (tmp_path / "kept" / "demo.db").exists()

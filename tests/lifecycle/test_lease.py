@@ -1,0 +1,147 @@
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from app.domain.errors import LeaseLost
+from app.domain.trial import Cause, TrialState
+from app.lifecycle.submit import progress, trial
+from thiessen.search import STRATEGIES, Landscape, Stream, trial_seed
+from thiessen.space import Boolean, Int, Space
+
+
+def test_a_lease_gives_a_config_of_the_space_with_its_own_seed(desk):
+    desk.submit()
+
+    leased = desk.lease()
+
+    assert (leased.number, leased.attempt, leased.study) == (0, 1, "s")
+    assert 0 <= leased.config["x"] <= 1
+    assert leased.seed == trial_seed(1, 0)
+
+
+def test_two_workers_never_hold_the_same_trial(desk):
+    desk.submit(max_trials=40)
+
+    with ThreadPoolExecutor(8) as pool:
+        leases = list(pool.map(lambda _: desk.lease(), range(60)))
+
+    numbers = [leased.number for leased in leases if leased]
+    assert sorted(numbers) == list(range(40))
+
+
+def test_the_same_request_is_answered_with_the_same_lease(desk):
+    desk.submit()
+    runner = desk.runner()
+
+    assert desk.lease(runner) == desk.lease(runner)
+    assert progress(desk.store, "s").study.trials == 1
+
+
+def test_a_request_sent_twice_at_once_gets_one_lease(desk):
+    desk.submit(max_trials=40)
+    for _ in range(10):
+        runner = desk.runner()
+        with ThreadPoolExecutor(4) as pool:
+            leases = list(pool.map(desk.lease, [runner] * 4))
+        assert len({leased.lease_id for leased in leases}) == 1
+
+
+def test_a_request_whose_lease_has_ended_is_refused_and_proposes_nothing(desk):
+    desk.submit(max_trials=40)
+    runner = desk.runner()
+    desk.complete(desk.lease(runner))
+
+    with pytest.raises(LeaseLost, match=r"request 'r\d+' was given it, and it has ended"):
+        desk.lease(runner)
+
+    assert progress(desk.store, "s").study.trials == 1
+
+
+def test_the_same_request_id_of_a_new_incarnation_is_another_request(desk):
+    desk.submit()
+    runner = desk.runner()
+
+    assert desk.lease(runner).number != desk.lease(replace(runner, incarnation="later")).number
+
+
+def test_a_study_never_gets_more_trials_than_its_budget(desk):
+    desk.submit(max_trials=3)
+
+    leases = [desk.lease() for _ in range(5)]
+
+    assert [bool(leased) for leased in leases] == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize("wish", [{"tasks": ("other",)}, {"studies": ("other",)}])
+def test_only_the_wanted_tasks_and_studies_are_leased(desk, wish):
+    desk.submit()
+
+    assert desk.lease(**wish) is None
+    assert desk.lease(studies=("s",)) is not None
+
+
+def test_a_trial_whose_lease_expired_is_given_away_as_a_new_attempt(desk, clock):
+    desk.submit(max_trials=1)
+    first = desk.lease()
+    assert desk.lease() is None
+
+    clock.advance(desk.lease_for)
+    second = desk.lease()
+
+    assert (second.number, second.attempt, second.config) == (first.number, 2, first.config)
+    assert second.lease_id != first.lease_id
+    assert [attempt.outcome for attempt in trial(desk.store, "s", 0).attempts] == ["lost", None]
+
+
+def test_a_trial_lost_in_every_attempt_fails_and_the_study_goes_on_to_its_end(desk, clock):
+    desk.submit(max_trials=1, max_attempts=2)
+    for _ in range(2):
+        assert desk.lease()
+        clock.advance(desk.lease_for + timedelta(seconds=1))
+
+    assert desk.lease() is None
+
+    lost = trial(desk.store, "s", 0)
+    assert (lost.state, lost.cause) == (TrialState.FAILED, Cause.ATTEMPTS_USED_UP)
+    assert progress(desk.store, "s").study.state == "completed"
+
+
+def test_a_study_completes_with_its_last_result(desk):
+    desk.submit(max_trials=2)
+    leases = [desk.lease(), desk.lease()]
+    desk.complete(leases[0])
+    assert progress(desk.store, "s").study.state == "active"
+
+    desk.complete(leases[1])
+
+    study = progress(desk.store, "s").study
+    assert (study.state, study.reason) == ("completed", "max_trials")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_finite_space_is_tried_once_everywhere_and_then_the_study_ends(desk, strategy):
+    desk.submit(space=Space(n=Int(1, 3), flag=Boolean()), strategy=strategy, max_trials=100)
+    seen = set()
+    while leased := desk.lease():
+        seen.add(tuple(leased.config.values()))
+        desk.complete(leased, loss=leased.config["n"])
+
+    assert len(seen) == 6
+    study = progress(desk.store, "s").study
+    assert (study.state, study.reason, study.trials) == ("completed", "exhausted", 6)
+
+
+def test_a_proposal_knows_exactly_the_results_before_it(desk):
+    study = desk.submit(max_trials=30)
+    landscape = Landscape(study.spec.space)
+    for number in range(30):
+        leased = desk.lease()
+        proposal = STRATEGIES["biased_random"].propose(study.spec.space, landscape, number, Stream(1, number))
+        assert leased.config == proposal.config
+        assert trial(desk.store, "s", number).reasons["watermark"] == number
+        landscape.take(leased.config)
+        landscape.observe(number, leased.config, leased.config["x"])
+        landscape.watermark += 1
+        desk.complete(leased, loss=leased.config["x"])

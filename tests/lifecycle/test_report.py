@@ -1,0 +1,150 @@
+import pytest
+
+from app.domain.errors import LeaseLost, ResultDiffers
+from app.domain.trial import Cause, Fault, Result, TrialState
+from app.lifecycle.rank import best
+from app.lifecycle.report import complete, fail, heartbeat, release
+from app.lifecycle.submit import progress, trial
+
+
+def points(*steps):
+    return [{"step": step, "metrics": {"loss": step / 10}} for step in steps]
+
+
+def test_a_result_is_ranked(desk):
+    desk.submit()
+    for loss in (0.3, 0.1, 0.2):
+        desk.complete(desk.lease(), loss)
+
+    assert [(ranked.rank, ranked.number, ranked.loss) for ranked in best(desk.store, "s", 2)] == [
+        (1, 1, 0.1),
+        (2, 2, 0.2),
+    ]
+
+
+def test_a_diverged_trial_is_a_result_and_never_ranked(desk):
+    desk.submit()
+    leased = desk.lease()
+
+    complete(desk.store, leased.lease_id, Result(diverged="nan"))
+
+    assert trial(desk.store, "s", 0).state is TrialState.DIVERGED
+    assert best(desk.store, "s", 10) == []
+
+
+def test_repeating_a_result_is_harmless_and_changing_it_is_refused(desk):
+    desk.submit()
+    leased = desk.lease()
+    desk.complete(leased, 0.25)
+    desk.complete(leased, 0.25)
+
+    for other in (Result(loss=0.26), Result(diverged="nan")):
+        with pytest.raises(ResultDiffers, match="trial 0 of study 's'"):
+            complete(desk.store, leased.lease_id, other)
+    assert progress(desk.store, "s").study.observations == 1
+    assert trial(desk.store, "s", 0).loss == 0.25
+
+
+def test_a_lease_that_was_never_given_is_refused(desk):
+    with pytest.raises(LeaseLost, match="never given"):
+        desk.complete(type("Leased", (), {"lease_id": "f" * 32}))
+
+
+def test_a_result_under_a_lost_lease_is_refused_and_the_other_attempt_counts(desk, clock):
+    desk.submit()
+    slow = desk.lease()
+    clock.advance(desk.lease_for)
+    fast = desk.lease()
+
+    with pytest.raises(LeaseLost, match="given to another attempt"):
+        desk.complete(slow, 0.1)
+    desk.complete(fast, 0.2)
+
+    assert trial(desk.store, "s", 0).loss == 0.2
+
+
+def test_expired_is_not_lost_while_nobody_has_taken_the_trial(desk, clock):
+    desk.submit()
+    slow = desk.lease()
+    clock.advance(desk.lease_for * 10)
+
+    expires_at = heartbeat(desk.store, slow.lease_id, [], desk.lease_for)
+    assert expires_at > slow.expires_at
+    assert desk.lease().number == 1
+    desk.complete(slow, 0.1)
+
+    assert trial(desk.store, "s", 0).loss == 0.1
+
+
+def test_a_heartbeat_keeps_a_trial_from_being_given_away(desk, clock):
+    desk.submit(max_trials=1)
+    leased = desk.lease()
+    for _ in range(5):
+        clock.advance(desk.lease_for * 0.9)
+        heartbeat(desk.store, leased.lease_id, [], desk.lease_for)
+        assert desk.lease() is None
+
+
+def test_a_lost_attempt_is_told_so_at_its_next_heartbeat(desk, clock):
+    desk.submit()
+    slow = desk.lease()
+    clock.advance(desk.lease_for)
+    desk.lease()
+
+    with pytest.raises(LeaseLost):
+        heartbeat(desk.store, slow.lease_id, points(1), desk.lease_for)
+    assert trial(desk.store, "s", 0).attempts[0].reports == ()
+
+
+def test_reports_are_kept_once_however_often_they_are_sent(desk):
+    desk.submit()
+    leased = desk.lease()
+    for steps in ((1, 2), (1, 2), (2, 3), (4,)):
+        heartbeat(desk.store, leased.lease_id, points(*steps), desk.lease_for)
+
+    assert list(trial(desk.store, "s", 0).attempts[0].reports) == points(1, 2, 3, 4)
+
+
+def test_a_fault_is_tried_again_until_the_attempts_are_used_up(desk):
+    desk.submit(max_trials=1, max_attempts=2)
+    fault = Fault(cause=Cause.ERROR, message="KeyError: 'lr'", traceback="...")
+    fail(desk.store, desk.lease().lease_id, fault)
+    second = desk.lease()
+    assert second.attempt == 2
+
+    fail(desk.store, second.lease_id, fault)
+    fail(desk.store, second.lease_id, fault)
+
+    broken = trial(desk.store, "s", 0)
+    assert (broken.state, broken.cause) == (TrialState.FAILED, Cause.ERROR)
+    assert [attempt.message for attempt in broken.attempts] == ["KeyError: 'lr'"] * 2
+    assert progress(desk.store, "s").study.state == "completed"
+
+
+def test_a_released_attempt_is_not_used_up(desk):
+    desk.submit(max_trials=1, max_attempts=1)
+    first = desk.lease()
+
+    release(desk.store, first.lease_id)
+    release(desk.store, first.lease_id)
+
+    assert desk.lease().attempt == 2
+    with pytest.raises(LeaseLost, match="gave trial 0 back"):
+        desk.complete(first)
+
+
+@pytest.mark.parametrize(("ending", "known"), [("lost", 0), ("broken", 1), ("diverged", 1), ("released", 0)])
+def test_only_what_speaks_of_the_config_enters_the_landscape(desk, clock, ending, known):
+    desk.submit(max_attempts=1)
+    leased = desk.lease()
+    if ending == "lost":
+        clock.advance(desk.lease_for)
+    elif ending == "broken":
+        fail(desk.store, leased.lease_id, Fault(cause=Cause.ERROR, message="bad lr"))
+    elif ending == "diverged":
+        complete(desk.store, leased.lease_id, Result(diverged="inf"))
+    else:
+        release(desk.store, leased.lease_id)
+    desk.complete(desk.lease(), 1.0)
+
+    assert len(desk.landscape()) == known + 1

@@ -1,0 +1,49 @@
+import pytest
+
+from app.domain.errors import InvalidRequest, StudyExists, StudyNotFound, TrialNotFound
+from app.lifecycle.submit import newest, progress, submit, trial
+from thiessen.space import Float, Space
+
+
+def test_a_study_is_stored_as_it_was_sent(desk):
+    sent = desk.spec()
+
+    stored, is_new = submit(desk.store, sent)
+
+    assert is_new
+    assert progress(desk.store, "s").study == stored.study
+    assert stored.study.spec == sent
+
+
+def test_the_same_spec_again_is_the_same_study(desk):
+    first = desk.submit()
+
+    again, is_new = submit(desk.store, desk.spec())
+
+    assert (again.study, is_new) == (first, False)
+
+
+def test_another_spec_under_a_taken_name_is_refused_naming_what_differs(desk):
+    desk.submit()
+    with pytest.raises(StudyExists, match="another space, seed"):
+        desk.submit(seed=2, space=Space(x=Float(0.0, 2.0)))
+
+
+def test_an_unknown_strategy_is_refused_naming_the_known_ones(desk):
+    with pytest.raises(InvalidRequest, match="biased_random"):
+        desk.submit(strategy="clairvoyance")
+
+
+def test_what_is_not_there_is_said_by_name(desk):
+    with pytest.raises(StudyNotFound, match="'nobody'"):
+        progress(desk.store, "nobody")
+    desk.submit()
+    with pytest.raises(TrialNotFound, match="no trial 3; it has 0"):
+        trial(desk.store, "s", 3)
+
+
+def test_the_newest_studies_come_first(desk):
+    for name in ("a", "b", "c"):
+        desk.submit(name=name)
+
+    assert [found.study.spec.name for found in newest(desk.store, 2)] == ["c", "b"]

@@ -1,0 +1,46 @@
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+
+def a_network(*widths, activation=nn.Tanh, bias=True, seed=0):
+    torch.manual_seed(seed)
+    modules = []
+    for inputs, outputs in pairwise(widths):
+        modules += [nn.Linear(inputs, outputs, bias=bias), activation()]
+    return nn.Sequential(*modules[:-1]).double()
+
+
+def a_batch(examples, features, classes, *, seed=1):
+    stream = torch.Generator().manual_seed(seed)
+    inputs = torch.randn(examples, features, generator=stream, dtype=torch.float64)
+    return inputs, torch.randint(classes, (examples,), generator=stream)
+
+
+class MostLikely:
+    """Cross-entropy which "samples" the most likely class, so that a test knows the targets."""
+
+    def loss(self, outputs, targets):
+        return cross_entropy(outputs, targets)
+
+    def sample(self, outputs, generator):
+        del generator
+        return outputs.argmax(dim=1)
+
+
+@pytest.fixture(name="a_network")
+def _a_network():
+    return a_network
+
+
+@pytest.fixture(name="a_batch")
+def _a_batch():
+    return a_batch
+
+
+@pytest.fixture(name="most_likely")
+def _most_likely():
+    return MostLikely()

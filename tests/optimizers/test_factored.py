@@ -1,0 +1,64 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from optimizers.damping.factored import balance, damped
+from optimizers.errors import NotPositiveDefiniteError
+from optimizers.solvers.cholesky import inverse
+
+scales = st.floats(1e-6, 1e6)
+
+
+def a_factor(size, *, scale=1.0, seed=0):
+    stream = torch.Generator().manual_seed(seed)
+    root = torch.randn(size, size, generator=stream, dtype=torch.float64)
+    return scale * root @ root.T
+
+
+@settings(deadline=None)
+@given(of_inputs=scales, of_outputs=scales, tilt=st.floats(0.1, 10.0))
+def test_pi_makes_the_departure_from_exact_damping_smallest_in_trace_norm(of_inputs, of_outputs, tilt):
+    first, second = a_factor(4, scale=of_inputs), a_factor(3, scale=of_outputs, seed=1)
+
+    def departure(pi):  # trace norm of π I ⊗ G + 1/π A ⊗ I, at most
+        return pi * 4 * float(second.trace()) + float(first.trace()) * 3 / pi
+
+    pi = balance(first, second)
+    assert departure(pi) <= departure(pi * tilt) * (1 + 1e-12)
+
+
+@settings(deadline=None)
+@given(of_inputs=scales, of_outputs=scales, gamma=st.floats(1e-4, 1e2))
+def test_the_two_shifts_multiply_to_the_tikhonov_strength(of_inputs, of_outputs, gamma):
+    first, second = a_factor(4, scale=of_inputs), a_factor(3, scale=of_outputs, seed=1)
+    shifts = [
+        (after - before).diag()
+        for before, after in zip((first, second), damped(first, second, gamma=gamma), strict=True)
+    ]
+
+    # The shift is read off a difference, so it carries the rounding of the larger term.
+    slack = 1e-12 * (1 + first.norm() / shifts[0][0] + second.norm() / shifts[1][0])
+    assert (shifts[0][:3] * shifts[1] / gamma**2 - 1).abs().max() <= slack
+
+
+@pytest.mark.parametrize("value", [0.0, math.inf, math.nan])
+def test_pi_is_one_where_a_factor_is_zero_or_not_finite(value):
+    sick, sound = torch.full((2, 2), value), torch.eye(3)
+
+    assert balance(sick, sound) == balance(sound, sick) == 1
+
+
+def test_a_zero_factor_is_damped_by_gamma_alone():
+    of_inputs, of_outputs = damped(3 * torch.eye(2), torch.zeros(2, 2), gamma=0.5)
+
+    torch.testing.assert_close(of_inputs, 3.5 * torch.eye(2))
+    torch.testing.assert_close(of_outputs, 0.5 * torch.eye(2))
+
+
+@pytest.mark.parametrize("matrix", [-torch.eye(2), torch.zeros(2, 2), torch.full((2, 2), math.nan)])
+def test_a_matrix_that_is_not_positive_definite_has_no_inverse(matrix):
+    with pytest.raises(NotPositiveDefiniteError, match=r"\(2, 2\) matrix in torch.float32"):
+        inverse(matrix)

@@ -1,0 +1,414 @@
+import gc
+import io
+import math
+import weakref
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+from torch.nn.utils.parametrizations import weight_norm
+from torch.nn.utils.prune import l1_unstructured
+
+from optimizers import KFAC, CrossEntropy
+from optimizers.errors import NotPositiveDefiniteError, SingularFactorError, UnsupportedModelError
+from optimizers.solvers.cholesky import inverse
+
+
+def a_generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def weights(model):
+    return [parameter.detach().clone() for parameter in model.parameters()]
+
+
+def matrix_of(layer):
+    return torch.cat([layer.weight, layer.bias[:, None]], dim=1).detach()
+
+
+def inverses(optimizer):
+    return [matrix for kept in optimizer.state.values() for matrix in kept.values()]
+
+
+def same(ours, theirs):
+    return all(torch.equal(*pair) for pair in zip(ours, theirs, strict=True))
+
+
+def slopes(model, inputs, targets):
+    """ā and g by layer, one row per example; a summed loss leaves each g its own, without 1/n."""
+    row, kept = inputs, []
+    for module in model:
+        before, row = row, module(row)
+        if isinstance(module, nn.Linear):
+            row.retain_grad()
+            ones = torch.ones(len(inputs), 1, dtype=torch.float64)
+            kept.append((torch.cat([before, ones], dim=1).detach(), row))
+    loss = cross_entropy(row, targets, reduction="sum")
+    loss.backward()
+    model.zero_grad()
+    return loss.item(), [(before, after.grad) for before, after in kept]
+
+
+def test_a_step_is_minus_lr_times_the_dense_damped_solve(a_network, a_batch, most_likely):
+    model, (inputs, targets) = a_network(4, 4, 4), a_batch(6, 4, 4)
+    before = [matrix_of(layer) for layer in model[::2]]
+    loss, of_data = slopes(model, inputs, targets)
+    _, of_model = slopes(model, inputs, model(inputs).argmax(dim=1))  # what most_likely samples
+    eye = torch.eye(5, dtype=torch.float64)
+    expected, gradients = [], []
+    for (a, g), (_, g_data) in zip(of_model, of_data, strict=True):
+        of_inputs = sum(row.outer(row) for row in a) / 6
+        of_outputs = sum(row.outer(row) for row in g) / 6
+        pi = ((of_inputs.trace() / 5) / (of_outputs.trace() / 4)).sqrt()
+        dense = torch.kron(of_inputs + pi * 0.2 * eye, of_outputs + 0.2 / pi * eye[:4, :4])
+        gradients.append(g_data.T @ a / 6)
+        expected.append(-0.7 * torch.linalg.solve(dense, gradients[-1].T.reshape(-1)).reshape(5, 4).T)
+
+    step = KFAC(model, most_likely, lr=0.7, damping=0.04).step(inputs, targets)
+
+    for layer, start, move in zip(model[::2], before, expected, strict=True):
+        assert (matrix_of(layer) - start - move).norm() <= 1e-8 * move.norm()
+    assert step.damping == 0.04
+    assert step.loss == pytest.approx(loss / 6)
+    assert step.gradient_norm == pytest.approx(torch.stack(gradients).norm().item())
+    assert step.update_norm == pytest.approx(torch.stack(expected).norm().item())
+
+
+def test_repeating_the_batch_changes_no_step(a_network, a_batch, most_likely):
+    once, twice = a_network(4, 5, 3), a_network(4, 5, 3)
+    inputs, targets = a_batch(6, 4, 3)
+
+    KFAC(once, most_likely, damping=1e-2).step(inputs, targets)
+    KFAC(twice, most_likely, damping=1e-2).step(inputs.repeat(2, 1), targets.repeat(2))
+
+    for ours, theirs in zip(weights(twice), weights(once), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+def test_curvature_comes_from_sampled_targets_and_never_from_those_of_the_data(a_network, a_batch):
+    inputs, targets = a_batch(6, 4, 3)
+    kept = []
+    for labels, seed in [(targets, 0), ((targets + 1) % 3, 0), (targets, 1)]:
+        optimizer = KFAC(a_network(4, 5, 3), CrossEntropy(), generator=a_generator(seed))
+        optimizer.step(inputs, labels)
+        kept.append(inverses(optimizer))
+
+    assert same(kept[0], kept[1])
+    assert not same(kept[0], kept[2])
+
+
+def test_inverses_are_refreshed_on_every_third_update_when_asked(a_network, a_batch):
+    optimizer = KFAC(a_network(4, 5, 3), CrossEntropy(), refresh_every=3)
+    history = []
+    for seed in range(7):
+        optimizer.step(*a_batch(6, 4, 3, seed=seed))
+        history.append(inverses(optimizer))
+
+    assert [same(*pair) for pair in pairwise(history)] == [True, True, False] * 2
+
+
+def test_a_layer_without_bias_trains(a_network, a_batch):
+    model, batch = a_network(4, 5, 3, bias=False), a_batch(6, 4, 3)
+    optimizer = KFAC(model, CrossEntropy())
+    losses = [optimizer.step(*batch).loss for _ in range(20)]
+
+    assert losses[-1] < losses[0]
+
+
+def test_an_in_place_activation_changes_no_step(a_network, a_batch, most_likely):
+    tidy = a_network(4, 5, 3, activation=nn.ReLU)
+    in_place = a_network(4, 5, 3, activation=lambda: nn.ReLU(inplace=True))
+    for model in (tidy, in_place):
+        KFAC(model, most_likely).step(*a_batch(6, 4, 3))
+
+    assert same(weights(in_place), weights(tidy))
+
+
+def test_a_dead_layer_takes_no_step_and_spoils_no_other(a_network, a_batch):
+    model, batch = a_network(4, 5, 3, activation=nn.ReLU), a_batch(6, 4, 3)
+    nn.init.constant_(model[0].bias, -1e6)
+    before = weights(model)
+
+    step = KFAC(model, CrossEntropy()).step(*batch)
+
+    assert 0 < step.update_norm < math.inf
+    assert same(weights(model[0]), before[:2])
+
+
+def test_a_resumed_run_is_bit_identical(a_network, a_batch):
+    def train(optimizer, batches):
+        for seed in batches:
+            optimizer.step(*a_batch(6, 4, 3, seed=seed))
+
+    model = a_network(4, 5, 3)
+    optimizer = KFAC(model, CrossEntropy(), refresh_every=3)
+    train(optimizer, range(4))
+    file = io.BytesIO()
+    torch.save([model.state_dict(), optimizer.state_dict()], file)
+    train(optimizer, range(4, 9))
+
+    file.seek(0)
+    of_model, of_optimizer = torch.load(file, weights_only=True)
+    resumed = a_network(4, 5, 3, seed=5)
+    resumed.load_state_dict(of_model)
+    other = KFAC(resumed, CrossEntropy(), lr=9.0, damping=9.0)
+    other.load_state_dict(of_optimizer)
+    train(other, range(4, 9))
+
+    assert same(weights(resumed), weights(model))
+    assert same(inverses(other), inverses(optimizer))
+
+
+def test_the_same_torch_seed_gives_the_same_run(a_network, a_batch):
+    runs = []
+    for _ in range(2):
+        model = a_network(4, 5, 3, seed=3)
+        KFAC(model, CrossEntropy()).step(*a_batch(6, 4, 3))
+        runs.append(weights(model))
+
+    assert same(*runs)
+
+
+def hooks(model):
+    return [
+        hook
+        for module in model.modules()
+        for kind in (module._forward_hooks, module._forward_pre_hooks, module._backward_hooks)
+        for hook in kind
+    ]
+
+
+def test_no_hook_is_left_after_a_step(a_network, a_batch):
+    model = a_network(4, 5, 3)
+    KFAC(model, CrossEntropy()).step(*a_batch(6, 4, 3))
+
+    assert hooks(model) == []
+
+
+def test_no_hook_is_left_after_a_forward_pass_that_fails(a_network, a_batch):
+    model = a_network(4, 5, 3)
+    model[2].in_features, model[2].weight = 7, nn.Parameter(torch.zeros(3, 7, dtype=torch.float64))
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        KFAC(model, CrossEntropy()).step(*a_batch(6, 4, 3))
+
+    assert hooks(model) == []
+
+
+def test_an_optimizer_dies_with_its_last_reference(a_network, a_batch):
+    model = a_network(4, 5, 3)
+    optimizer = KFAC(model, CrossEntropy())
+    optimizer.step(*a_batch(6, 4, 3))
+    alive = weakref.ref(optimizer)
+    gc.disable()  # so that only reference counts can free it
+    try:
+        del optimizer
+        assert alive() is None
+    finally:
+        gc.enable()
+
+
+def test_grad_fields_are_left_alone(a_network, a_batch):
+    model = a_network(4, 5, 3)
+    KFAC(model, CrossEntropy()).step(*a_batch(6, 4, 3))
+
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_a_step_under_no_grad_is_the_same_step(a_network, a_batch, most_likely):
+    plain, guarded = a_network(4, 5, 3), a_network(4, 5, 3)
+    KFAC(plain, most_likely).step(*a_batch(6, 4, 3))
+    with torch.no_grad():
+        KFAC(guarded, most_likely).step(*a_batch(6, 4, 3))
+
+    assert same(weights(guarded), weights(plain))
+
+
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, inputs):
+        return self.layer(self.layer(inputs))
+
+
+class Unused(Twice):
+    def forward(self, inputs):
+        return inputs @ self.layer.weight
+
+
+class Folded(Twice):
+    def forward(self, inputs):
+        return self.layer(inputs.repeat(2, 1))[: len(inputs)]
+
+
+class Sequences(Twice):
+    def forward(self, inputs):
+        return self.layer(inputs[:, None, :])[:, 0]
+
+
+class Own(Twice):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(4))
+
+
+class Scaled(nn.Linear):
+    def forward(self, inputs):
+        return 2 * super().forward(inputs)
+
+
+def tied():
+    model = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4))
+    model[2].weight = model[0].weight
+    return model
+
+
+def shared():
+    layer = nn.Linear(4, 4)
+    return nn.Sequential(layer, nn.Tanh(), layer)
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (lambda: nn.Sequential(nn.Conv1d(1, 1, 1), nn.Linear(4, 4)), "'0' has parameters .* is a Conv1d"),
+        (lambda: nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)), "'1' has parameters .* is a BatchNorm1d"),
+        (lambda: nn.Sequential(Scaled(4, 4)), "'0' has parameters .* is a Scaled"),
+        (lambda: nn.Sequential(weight_norm(nn.Linear(4, 4))), "'0' has parameters .* Parametrized"),
+        (lambda: l1_unstructured(nn.Linear(4, 4), "weight", 1), r"\(the model itself\) .* weight_orig"),
+        (Own, r"\(the model itself\) has parameters \(scale\)"),
+        (shared, "'2' shares a parameter with '0'"),
+        (tied, "'2' shares a parameter with '0'"),
+        (lambda: nn.Sequential(nn.Linear(4, 4)).bfloat16(), "'0' has parameters in torch.bfloat16"),
+    ],
+)
+def test_a_model_it_would_train_wrongly_is_refused_at_construction(model, sentence):
+    with pytest.raises(UnsupportedModelError, match=sentence):
+        KFAC(model(), CrossEntropy())
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (Twice, "'layer' ran more than once"),
+        (Unused, "'layer' did not run"),
+        (Folded, "'layer' ran on 10 rows for 5 outputs"),
+        (Sequences, r"'layer' got an input of shape \(5, 1, 4\)"),
+    ],
+)
+def test_a_forward_pass_it_would_learn_wrongly_from_is_refused_at_the_first_step(model, sentence):
+    model = model()
+    before = weights(model)
+    with pytest.raises(UnsupportedModelError, match=sentence):
+        KFAC(model, CrossEntropy()).step(torch.ones(5, 4), torch.zeros(5, dtype=torch.long))
+
+    assert same(weights(model), before)
+    assert hooks(model) == []
+
+
+def test_a_frozen_layer_is_refused(a_network, a_batch):
+    model = a_network(4, 5, 3)
+    model[2].weight.requires_grad_(False)
+    with pytest.raises(UnsupportedModelError, match="'2' is frozen"):
+        KFAC(model, CrossEntropy()).step(*a_batch(6, 4, 3))
+
+
+def test_autocast_to_bfloat16_is_refused(a_network, a_batch):
+    inputs, targets = a_batch(6, 4, 3)
+    optimizer = KFAC(a_network(4, 5, 3).float(), CrossEntropy())
+    with (
+        torch.autocast("cpu", dtype=torch.bfloat16),
+        pytest.raises(UnsupportedModelError, match=r"'0' ran in torch\.bfloat16"),
+    ):
+        optimizer.step(inputs.float(), targets)
+
+
+def test_a_second_param_group_is_refused(a_network):
+    optimizer = KFAC(a_network(4, 3), CrossEntropy())
+    with pytest.raises(ValueError, match="knows no other parameters"):
+        optimizer.add_param_group({"params": [nn.Parameter(torch.ones(1))]})
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"lr": -1.0}, {"lr": math.nan}, {"damping": 0.0}, {"damping": math.inf}, {"refresh_every": 0}]
+)
+def test_a_setting_out_of_range_is_refused_by_name(a_network, wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        KFAC(a_network(4, 3), CrossEntropy(), **wrong)
+
+
+@pytest.mark.parametrize("updates_before", [0, 2])
+def test_a_batch_with_nan_changes_nothing_and_training_goes_on(a_network, a_batch, updates_before):
+    model = a_network(4, 5, 3)
+    optimizer = KFAC(model, CrossEntropy(), refresh_every=2)
+    for _ in range(updates_before):
+        optimizer.step(*a_batch(6, 4, 3))
+    before, stream = weights(model), optimizer.state_dict()["generator"]
+    kept = inverses(optimizer)
+    inputs, targets = a_batch(6, 4, 3)
+    inputs[2, 1] = math.nan
+
+    step = optimizer.step(inputs, targets)
+
+    assert math.isnan(step.loss)
+    assert step.update_norm == 0
+    assert same(weights(model), before)
+    assert same(inverses(optimizer), kept)
+    assert torch.equal(optimizer.state_dict()["generator"], stream)
+    assert optimizer.state_dict()["updates"] == updates_before
+    assert optimizer.step(*a_batch(6, 4, 3)).update_norm > 0
+
+
+class SteepAtZero(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 3, bias=False)
+
+    def forward(self, inputs):
+        return self.layer(inputs).abs().sqrt()  # finite at 0, its slope is not
+
+
+def test_a_finite_loss_with_an_infinite_gradient_is_skipped():
+    model = SteepAtZero()
+    before = weights(model)
+    step = KFAC(model, CrossEntropy()).step(torch.zeros(5, 4), torch.zeros(5, dtype=torch.long))
+
+    assert math.isfinite(step.loss)
+    assert not math.isfinite(step.gradient_norm)
+    assert step.update_norm == 0
+    assert same(weights(model), before)
+
+
+def test_a_scheduler_drives_lr(a_network, a_batch):
+    model, batch = a_network(4, 5, 3), a_batch(6, 4, 3)
+    optimizer = KFAC(model, CrossEntropy(), lr=0.5)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda update: 1.0 if update < 1 else 0.0)
+
+    first = optimizer.step(*batch)
+    scheduler.step()
+    second = optimizer.step(*batch)
+
+    assert first.update_norm > 0
+    assert second.update_norm == 0
+
+
+def test_a_factor_without_an_inverse_is_an_error_naming_the_layer(a_network, a_batch):
+    inputs, targets = a_batch(2, 4, 3)
+    optimizer = KFAC(a_network(4, 3), CrossEntropy(), damping=1e-60)
+    with pytest.raises(SingularFactorError, match="layer '0' has no finite inverse at damping 1e-60"):
+        optimizer.step(inputs, targets)
+
+
+def test_a_factor_singular_in_single_precision_is_inverted_in_double(a_network, a_batch, most_likely):
+    inputs, targets = a_batch(2, 4, 3)
+    inputs = inputs.float()
+    with pytest.raises(NotPositiveDefiniteError):
+        inverse(inputs.T @ inputs / 2 + 1e-9 * torch.eye(4))
+    model = a_network(4, 3, bias=False).float()
+
+    step = KFAC(model, most_likely, damping=1e-18).step(inputs, targets)
+
+    assert 0 < step.update_norm < math.inf

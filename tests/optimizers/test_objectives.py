@@ -1,0 +1,63 @@
+import pytest
+import torch
+from torch.func import grad, jacrev
+
+from optimizers import CrossEntropy
+
+LOGITS = torch.tensor([0.3, -1.2, 2.0, 0.0], dtype=torch.float64)
+DRAWS = 20_000
+
+
+@pytest.mark.row(38)
+@pytest.mark.parametrize("target", range(4))
+def test_the_gradient_is_prediction_minus_one_hot_and_the_hessian_its_covariance(target):
+    def loss(outputs):
+        return CrossEntropy().loss(outputs[None], torch.tensor([target]))
+
+    predicted = LOGITS.exp() / LOGITS.exp().sum()
+    one_hot = torch.eye(4, dtype=torch.float64)[target]
+
+    torch.testing.assert_close(loss(LOGITS), -predicted[target].log())
+    torch.testing.assert_close(grad(loss)(LOGITS), predicted - one_hot)
+    torch.testing.assert_close(jacrev(grad(loss))(LOGITS), predicted.diag() - predicted.outer(predicted))
+
+
+def test_the_loss_is_the_mean_over_the_batch():
+    targets = torch.tensor([0, 3, 2])
+    single = [CrossEntropy().loss(LOGITS[None], target[None]) for target in targets]
+
+    torch.testing.assert_close(CrossEntropy().loss(LOGITS.expand(3, 4), targets), sum(single) / 3)
+
+
+def test_outputs_of_a_thousand_stay_finite():
+    outputs = torch.tensor([[1000.0, -1000.0]])
+
+    assert CrossEntropy().loss(outputs, torch.tensor([1])) == 2000
+
+
+def test_sampled_classes_have_the_predicted_frequencies():
+    predicted = LOGITS.softmax(dim=0)
+    drawn = CrossEntropy().sample(LOGITS.expand(DRAWS, 4), torch.Generator().manual_seed(0))
+
+    error = drawn.bincount(minlength=4) / DRAWS - predicted
+    standard_error = (predicted * (1 - predicted) / DRAWS).sqrt()
+    assert (error.abs() < 4 * standard_error).all()
+
+
+def test_the_gradient_vanishes_on_average_over_sampled_targets():
+    outputs = LOGITS.repeat(DRAWS, 1).requires_grad_()
+    drawn = CrossEntropy().sample(outputs.detach(), torch.Generator().manual_seed(0))
+    (rows,) = torch.autograd.grad(CrossEntropy().loss(outputs, drawn) * DRAWS, outputs)
+
+    assert (rows.mean(dim=0).abs() < 4 * rows.std(dim=0) / DRAWS**0.5).all()
+
+
+@pytest.mark.parametrize("targets", [torch.eye(4), torch.zeros(4), torch.tensor([1]), torch.tensor(1)])
+def test_targets_that_are_not_one_class_number_per_row_are_refused(targets):
+    with pytest.raises(ValueError, match="one integer class per row"):
+        CrossEntropy().loss(torch.zeros(4, 4), targets)
+
+
+def test_a_class_number_that_torch_would_ignore_is_refused():
+    with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
+        CrossEntropy().loss(torch.zeros(2, 4), torch.tensor([1, -100]))

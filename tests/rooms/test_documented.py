@@ -1,0 +1,115 @@
+"""The reference says what the code has, all of it."""
+
+import re
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import typer
+
+from app.domain.errors import Conflict, NotFound, Refusal
+from app.domain.trial import MOVES
+from app.main import build as build_server
+from app.settings import PREFIX, Settings
+from thiessen.cli.main import build as build_commands
+from thiessen.search import STRATEGIES
+from thiessen.space import KINDS
+
+HOUSE = Path(__file__).parents[2]
+DOCS = HOUSE / "docs"
+
+
+def page(name):
+    return (DOCS / name).read_text()
+
+
+def commands():
+    group = typer.main.get_command(build_commands())
+    for name, command in group.commands.items():
+        for sub, inner in getattr(command, "commands", {"": command}).items():
+            yield f"{name} {sub}".strip(), inner
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(Settings)])
+def test_every_setting_is_documented(field):
+    assert f"| `{field}` | `{PREFIX}{field.upper()}` |" in page("reference/settings.md")
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()))
+def test_every_command_and_option_is_documented(name, command):
+    section = page("reference/commands.md").split(f"\n## thiessen {name}\n")[1].split("\n## ")[0]
+    options = {option for parameter in command.params for option in parameter.opts if option.startswith("--")}
+
+    documented = set(re.findall(r"^\| `(--[a-z-]+)", section, re.MULTILINE))
+    assert documented == options - {"--help"}
+
+
+def test_every_route_is_documented(tmp_path):
+    app = build_server(Settings(database=f"sqlite:///{tmp_path}/x.db"))
+    documented = set(re.findall(r"`(?:GET|POST) (/[^`?]*)", page("reference/http.md")))
+    pages = {"/healthz", "/readyz", "/", "/studies/{name}", "/style.css", "/docs", "/openapi.json"}
+    app.state.house.store.close()
+
+    assert documented == set(app.openapi()["paths"]) | pages
+
+
+def test_every_move_of_a_trial_is_documented_in_order():
+    rows = re.findall(
+        r"^\| (\w+) \| (\w+) \| (worker|server) \| (\w*)", page("explanation/trial-life.md"), re.MULTILINE
+    )
+
+    assert rows == [(move.before, move.after, move.who, move.cause or "") for move in MOVES]
+
+
+def test_every_kind_of_refusal_is_documented():
+    kinds = {kind.type for family in (Refusal, NotFound, Conflict) for kind in family.__subclasses__()} - {
+        "refused"
+    }
+
+    assert all(f"| `urn:thiessen:{kind}` |" in page("reference/http.md") for kind in kinds), kinds
+
+
+@pytest.mark.parametrize("word", [*STRATEGIES, *KINDS])
+def test_every_strategy_and_kind_of_dimension_is_documented(word):
+    assert word in page("reference/study-file.md")
+
+
+def test_the_readme_names_every_room_and_how_to_run_the_tests():
+    readme = (HOUSE / "README.md").read_text()
+
+    assert "The tests run with `make test`" in readme
+    for room in (
+        "thiessen",
+        "app",
+        "worker",
+        "optimizers",
+        "migrations",
+        "tests",
+        "benchmarks",
+        "chores",
+        "docs",
+    ):
+        assert f"| `{room}/` |" in readme
+
+
+def test_make_prints_every_chore():
+    targets = re.findall(r"^([a-z]+):.*## ", (HOUSE / "Makefile").read_text(), re.MULTILINE)
+    phony = re.search(r"\.PHONY: help (.*)", (HOUSE / "Makefile").read_text())[1].split()
+
+    assert set(phony) | {"help"} == set(targets)
+    assert {"demo", "test", "check", "proof", "bench", "rows", "docs", "serve", "worker"} <= set(targets)
+
+
+def test_the_extras_are_those_that_are_promised():
+    project = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]
+
+    assert set(project["optional-dependencies"]) == {
+        "server", "worker", "optimizers", "ray", "optuna", "sklearn", "all", "dev",
+    }  # fmt: skip
+
+
+def test_every_opt_out_of_the_linter_says_why():
+    linting = re.search(r"\nignore = \[\n(.*?)\n\]", (HOUSE / "pyproject.toml").read_text(), re.DOTALL)[1]
+
+    assert all("  # " in line for line in linting.splitlines())

@@ -1,0 +1,286 @@
+import json
+import math
+from collections import Counter
+from itertools import count
+from statistics import fmean, stdev
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from thiessen.search import BiasedRandom, Exhausted, Landscape, Random, Stream
+from thiessen.search.biased import Candidate, _chosen
+from thiessen.search.strategy import MAX_DRAWS
+from thiessen.space import Boolean, Categorical, Float, Int, Space
+
+UNLIKELY = 0.001  # a chi-squared test on a fixed stream fails below this
+extreme = st.sampled_from([1e308, -1e308, 1.7e308, -1.7e308, 5e-324, -5e-324, 0.0, 1.0, None])
+any_loss = st.one_of(st.none(), st.integers(-3, 3).map(float))
+
+
+class CountingStream(Stream):
+    def __init__(self, seed, trial):
+        super().__init__(seed, trial)
+        self.spent = 0
+
+    def uniform(self):
+        self.spent += 1
+        return super().uniform()
+
+
+def propose(landscape, *, seed=0, trial=0, strategy=None):
+    return (strategy or BiasedRandom()).propose(landscape.space, landscape, trial, Stream(seed, trial))
+
+
+def positions(landscape, number):
+    return [propose(landscape, trial=trial).config["x"] for trial in range(number)]
+
+
+@pytest.mark.row(4)
+def test_three_cells_of_losses_0_half_and_1_get_two_thirds_one_third_and_nothing(a_line):
+    landscape = a_line((1 / 6, 0.0), (1 / 2, 0.5), (5 / 6, 1.0))
+    cells = Counter(int(3 * position) for position in positions(landscape, 10_000))
+
+    assert cells[2] == 0
+    assert chisquare([cells[0], cells[1]], [20_000 / 3, 10_000 / 3]).pvalue > UNLIKELY
+
+
+def test_of_two_cells_only_the_better_is_searched(a_line):
+    assert max(positions(a_line((0.25, 0.0), (0.75, 1.0)), 1_000)) < 0.5
+
+
+def test_within_a_cell_every_place_is_equally_likely(a_line):
+    landscape = a_line((1 / 6, 0.0), (1 / 2, 0.5), (5 / 6, 1.0))
+    tenths = Counter(int(position * 30) for position in positions(landscape, 6_000) if position < 1 / 3)
+    assert chisquare([tenths[tenth] for tenth in range(10)]).pvalue > UNLIKELY
+
+
+@pytest.mark.row(4)
+def test_on_a_noisy_cone_it_beats_random_search_by_more_than_three_standard_errors():
+    advantages = []
+    for search in range(100):
+        losses = [best_of_search(strategy, search) for strategy in (Random(), BiasedRandom())]
+        advantages.append(losses[0] - losses[1])
+
+    assert fmean(advantages) > 3 * stdev(advantages) / math.sqrt(len(advantages))
+
+
+def best_of_search(strategy, search, trials=100):
+    """Return the best loss of a search on |u - u*| + 0.01 N(0, 1), u* uniform on [0.2, 0.8] squared."""
+    world = Stream(seed=search, trial=trials)
+    centre = [0.2 + 0.6 * world.uniform() for _ in "xy"]
+    landscape = Landscape(Space(x=Float(0.0, 1.0), y=Float(0.0, 1.0)))
+    for trial in range(trials):
+        config = propose(landscape, seed=search, trial=trial, strategy=strategy).config
+        noise = math.sqrt(-2 * math.log(1 - world.uniform())) * math.cos(math.tau * world.uniform())
+        landscape.observe(trial, config, math.dist(config.values(), centre) + 0.01 * noise)
+    return landscape.best
+
+
+@given(data=st.data(), scale=st.integers(-20, 20), shift=st.integers(-1000, 1000))
+def test_proposals_do_not_change_with_the_unit_or_the_origin_of_the_loss(
+    data, scale, shift, mixed_landscapes
+):
+    landscape, told = data.draw(mixed_landscapes())
+    other = Landscape(landscape.space)
+    for trial, (config, loss) in enumerate(told):
+        other.take(config)
+        other.observe(trial, config, None if loss is None else math.ldexp(loss + shift, scale))
+
+    for trial in range(50, 60):
+        ours, theirs = outcome(landscape, trial), outcome(other, trial)
+        assert ours == theirs
+
+
+def outcome(landscape, trial):
+    """Return what decides a proposal, without the estimate, which has the unit of the loss."""
+    try:
+        proposal = propose(landscape, trial=trial)
+    except Exhausted:
+        return None
+    return proposal.config, proposal.refused, proposal.nearest_trial, pytest.approx(proposal.acceptance)
+
+
+@given(data=st.data(), loss=st.sampled_from([None, 0.5, "empty"]))
+def test_without_anything_to_tell_apart_it_is_random_search_on_the_same_stream(
+    data, loss, mixed_spaces, a_landscape
+):
+    landscape, _ = a_landscape(data.draw(mixed_spaces), [] if loss == "empty" else [loss] * 5)
+
+    for trial in range(50, 60):
+        biased, uniform = (
+            attempt(landscape, trial, strategy=strategy) for strategy in (BiasedRandom(), Random())
+        )
+        assert biased == uniform
+
+
+def attempt(landscape, trial, strategy):
+    try:
+        proposal = propose(landscape, trial=trial, strategy=strategy)
+    except Exhausted:
+        return None
+    return proposal.config, proposal.refused, proposal.acceptance
+
+
+def test_a_diverged_cell_is_never_chosen(a_line):
+    landscape = a_line((0.2, 1.0), (0.5, None), (0.8, 2.0))
+    assert not [position for position in positions(landscape, 2_000) if position > 0.35]
+
+
+def test_a_diverged_cell_is_avoided_even_when_the_finite_losses_are_equal(a_line):
+    landscape = a_line((0.25, 1.0), (0.75, None))
+    proposals = [propose(landscape, trial=trial) for trial in range(500)]
+    assert max(proposal.config["x"] for proposal in proposals) < 0.5
+    assert {proposal.acceptance for proposal in proposals} == {1.0}
+
+
+def test_a_finite_trial_within_a_diverged_cell_opens_its_part_again(a_line):
+    landscape = a_line((0.25, 1.0), (0.75, None), (0.95, 1.0))
+    assert any(position > 0.85 for position in positions(landscape, 100))
+    assert not any(0.5 < position < 0.85 for position in positions(landscape, 1_000))
+
+
+def test_while_nothing_finite_is_known_every_draw_is_kept(a_line):
+    proposal = propose(a_line((0.25, None), (0.75, None)))
+    assert (proposal.refused, proposal.acceptance, proposal.estimate) == (0, 1.0, None)
+
+
+@pytest.mark.parametrize("rest", [1.0, None])
+def test_a_needle_in_a_hopeless_space_costs_no_more_than_the_most_draws(a_line, rest):
+    landscape = a_line((0.0, 0.0), (1e-4, 1.0), *((position / 500, rest) for position in range(1, 500)))
+    for trial in range(8):
+        stream = CountingStream(seed=1, trial=trial)
+        proposal = BiasedRandom().propose(landscape.space, landscape, trial, stream)
+
+        assert (proposal.refused, proposal.acceptance) == (MAX_DRAWS, 0.0)
+        assert stream.spent == 2 * 256 + 1
+
+
+def test_when_no_draw_is_kept_a_barely_acceptable_one_goes_before_a_hopeless_one(a_line):
+    landscape = a_line((0.0, 0.0), (1e-4, 1 - 1e-9), (0.2, 1.0), (0.5, 1.0), (0.8, None))
+    proposals = [propose(landscape, seed=1, trial=trial) for trial in range(50)]
+    assert {(proposal.refused, proposal.nearest_trial) for proposal in proposals} == {(MAX_DRAWS, 1)}
+
+
+@pytest.mark.parametrize(
+    ("acceptances", "expected"),
+    [
+        ((0.1, 0.0, 0.3, 0.4), [125, 0, 375, 500]),
+        ((0.0, 1e-9, 3e-9, 0.0), [0, 250, 750, 0]),
+        ((0.0, 0.0, 0.0, 0.0), [250, 250, 250, 250]),
+        ((0.0, 0.0, 5e-324, 0.0), [0, 0, 500, 500]),  # too small to be told from none
+    ],
+)
+def test_one_of_the_refused_is_chosen_in_proportion_to_its_acceptance(acceptances, expected):
+    drawn = [Candidate({"x": x}, None, acceptance) for x, acceptance in enumerate(acceptances)]
+    chosen = Counter(_chosen(drawn, (step + 0.5) / 1000).config["x"] for step in range(1000))
+    assert [chosen[x] for x in range(4)] == expected
+
+
+def test_when_all_draws_are_hopeless_each_is_equally_likely(a_line):
+    landscape = a_line((0.0, 0.0), (1e-4, 1.0), (0.5, None))
+    thirds = Counter(int(3 * position) for position in positions(landscape, 300))
+    assert chisquare([thirds[third] for third in range(3)]).pvalue > UNLIKELY
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_huge_and_tiny_losses_never_raise_nor_give_nan(data, mixed_landscapes):
+    landscape, told = data.draw(mixed_landscapes(extreme, most=12))
+    try:
+        proposal = propose(landscape, seed=1, trial=len(told))
+    except Exhausted:
+        return
+    assert 0 <= proposal.acceptance <= 1
+    json.dumps([proposal.acceptance, proposal.estimate, proposal.distance], allow_nan=False)
+
+
+def test_tied_losses_near_the_largest_float_have_a_finite_mean():
+    landscape = Landscape(Space(kind=Categorical(range(40))))
+    for kind, loss in zip(range(30), [1.7e308, -1.7e308, 1.7e308] * 10, strict=True):
+        landscape.observe(kind, {"kind": kind}, loss)
+        landscape.take({"kind": kind})
+
+    proposal = propose(landscape)
+
+    assert proposal.estimate == pytest.approx(1.7e308 / 3)
+    assert proposal.acceptance == pytest.approx(1 / 3)
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_the_reasons_of_a_proposal_agree_with_the_landscape(data, mixed_landscapes):
+    landscape, told = data.draw(mixed_landscapes(any_loss))
+    try:
+        proposal = propose(landscape, seed=1, trial=len(told))
+    except Exhausted:
+        return
+    nearest = landscape.nearest(proposal.config)
+
+    assert (proposal.strategy, proposal.watermark) == ("biased_random", len(told))
+    assert 0 <= proposal.acceptance <= 1
+    assert 0 <= proposal.refused <= MAX_DRAWS
+    if nearest is None:
+        assert (proposal.nearest_trial, proposal.distance, proposal.estimate) == (None, None, None)
+        return
+    assert (proposal.nearest_trial, proposal.distance) == (nearest.trial, nearest.distance)
+    finite = any(loss is not None for _, loss in told)
+    assert proposal.estimate == (nearest.estimate if finite else None)
+    if finite and not nearest.diverged and landscape.best < landscape.worst:
+        spread = landscape.worst - landscape.best
+        assert proposal.acceptance == pytest.approx((landscape.worst - nearest.estimate) / spread, abs=1e-15)
+
+
+def test_the_draws_before_the_kept_one_are_counted_as_refused(a_line):
+    landscape = a_line((0.25, 0.0), (0.75, 1.0))
+    proposals = [propose(landscape, trial=trial) for trial in range(2_000)]
+    refused = Counter(min(proposal.refused, 4) for proposal in proposals)  # geometric with one half
+
+    assert chisquare([refused[n] for n in range(5)], [1000, 500, 250, 125, 125]).pvalue > UNLIKELY
+
+
+def test_a_candidate_costs_one_number_a_dimension_and_one_to_judge_it(a_line):
+    landscape = a_line((0.25, 0.0), (0.75, 1.0))
+    for trial in range(20):
+        stream = CountingStream(seed=0, trial=trial)
+        proposal = BiasedRandom().propose(landscape.space, landscape, trial, stream)
+        assert stream.spent == 2 * (proposal.refused + 1)
+
+
+def test_a_finite_space_is_searched_to_its_end_without_repeats():
+    space = Space(kind=Categorical(("a", "b", "c")), n=Int(1, 9, when={"kind": ["a", "c"]}), flag=Boolean())
+    landscape = Landscape(space)
+    for trial in range(38):
+        config = propose(landscape, trial=trial).config
+        assert not landscape.is_taken(config)
+        landscape.take(config)
+        landscape.observe(trial, config, [None, 1.0, 2.0, 0.0][trial % 4])
+
+    with pytest.raises(Exhausted):
+        propose(landscape, trial=38)
+
+
+def test_pending_trials_do_not_shape_the_landscape_but_are_not_proposed_again():
+    landscape = Landscape(Space(x=Float(0.0, 1.0)))
+    first = propose(landscape)
+    landscape.take(first.config)
+
+    second = propose(landscape)  # on the same stream: what comes after the first
+
+    assert second.config != first.config
+    assert (second.refused, second.nearest_trial) == (1, None)
+
+
+@pytest.mark.row(1)
+def test_a_log_dimension_behaves_as_a_linear_one_in_the_logarithm():
+    log, linear = (Landscape(Space(x=dimension)) for dimension in (Float(1e-3, 1.0, log=True), Float(-3, 0)))
+    for trial in count():
+        ours, theirs = propose(log, trial=trial), propose(linear, trial=trial)
+        assert math.log10(ours.config["x"]) == pytest.approx(theirs.config["x"], abs=1e-11)
+        assert (ours.refused, ours.nearest_trial) == (theirs.refused, theirs.nearest_trial)
+        if trial == 100:
+            break
+        loss = abs(theirs.config["x"] + 1)
+        log.observe(trial, ours.config, loss)
+        linear.observe(trial, theirs.config, loss)

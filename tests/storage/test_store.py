@@ -1,0 +1,112 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import func, insert, select, text
+
+from app.storage import DatabaseUnavailable, open_store
+from app.storage.tables import clock as clock_table
+from app.storage.tables import now, observations, studies
+
+
+def add_study(tx, name):
+    row = {
+        "name": name, "task": "t", "space": {}, "strategy": "random", "seed": 0, "max_trials": 1,
+        "max_attempts": 1, "state": "active", "trials": 0, "observations": 0, "created_at": now(),
+    }  # fmt: skip
+    return tx.execute(insert(studies).values(row).returning(studies.c.name)).scalar_one()
+
+
+def count(store, table):
+    return store.read(lambda tx: tx.execute(select(func.count()).select_from(table)).scalar_one())
+
+
+def test_what_a_step_raises_reaches_its_caller_and_undoes_only_that_step(store):
+    def breaks(tx):
+        add_study(tx, "gone")
+        raise LookupError("mine")
+
+    gate = threading.Event()
+    with ThreadPoolExecutor(3) as pool:
+        pool.submit(store.write, lambda _: gate.wait(5))  # the others wait together and form one group
+        good = pool.submit(store.write, lambda tx: add_study(tx, "s"))
+        bad = pool.submit(store.write, breaks)
+        gate.set()
+
+    assert good.result() == "s"
+    with pytest.raises(LookupError, match="mine"):
+        bad.result()
+    assert count(store, studies) == 1
+
+
+def test_an_answer_is_given_only_after_the_commit(store):
+    name = store.write(lambda tx: add_study(tx, "s"))
+
+    assert store.read(lambda tx: tx.execute(select(studies.c.name)).scalar_one()) == name
+
+
+def test_many_writers_lose_nothing(store):
+    def add(number):
+        return store.write(lambda tx: add_study(tx, f"s{number}"))
+
+    with ThreadPoolExecutor(16) as pool:
+        assert len(set(pool.map(add, range(200)))) == 200
+    assert count(store, studies) == 200
+
+
+def test_foreign_keys_are_enforced(store):
+    orphan = insert(observations).values(study_id=99, seq=1, trial=0, attempt=1, outcome="succeeded")
+    with pytest.raises(Exception, match=r"(?i)foreign key"):
+        store.write(lambda tx: tx.execute(orphan).rowcount)
+
+
+def test_times_are_read_from_the_databases_clock_in_utc(store):
+    before = datetime.now(UTC) - timedelta(seconds=1)
+
+    seen = store.read(lambda tx: tx.execute(select(now())).scalar_one())
+
+    assert before <= seen <= datetime.now(UTC) + timedelta(seconds=1)
+
+
+def test_a_moved_clock_moves_every_now(store, clock):
+    clock.advance(timedelta(hours=5))
+
+    seen = store.read(lambda tx: tx.execute(select(now())).scalar_one())
+    assert seen > datetime.now(UTC) + timedelta(hours=4)
+    assert count(store, clock_table) == 1
+
+
+def test_a_second_owner_of_a_sqlite_file_is_told_the_remedy(tmp_path):
+    store = open_store(f"sqlite:///{tmp_path}/one.db")
+    with pytest.raises(DatabaseUnavailable, match=r"Another server owns .*one\.db.*PostgreSQL"):
+        open_store(f"sqlite:///{tmp_path}/one.db")
+    store.close()
+
+    open_store(f"sqlite:///{tmp_path}/one.db").close()
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("sqlite://", "needs a file"),
+        ("mysql://root:hunter2@host/db", "not a database address"),
+        ("nonsense", "not a database address"),
+        ("sqlite:////no/such/folder/x.db", "No such file or directory"),
+        ("postgresql://user:hunter2@127.0.0.1:9/none", "Cannot open postgresql"),
+    ],
+)
+def test_a_wrong_address_is_explained_without_its_password(address, said):
+    with pytest.raises(DatabaseUnavailable, match=said) as refused:
+        open_store(address)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_sqlite_is_durable_and_lets_readers_read_while_it_writes(tmp_path):
+    store = open_store(f"sqlite:///{tmp_path}/safe.db")
+
+    def pragma(name):
+        return store.read(lambda tx: tx.execute(text(f"PRAGMA {name}")).scalar_one())
+
+    assert (pragma("journal_mode"), pragma("synchronous"), pragma("foreign_keys")) == ("wal", 2, 1)
+    store.close()

@@ -1,0 +1,147 @@
+import json
+import re
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from thiessen.cli.failure import CommandFailed
+from thiessen.cli.main import build
+from thiessen.contract import LeaseRequest, Loss
+from thiessen.version import __version__
+
+STUDY = """
+name = "s"
+task = "t"
+max_trials = 2
+
+[space.x]
+type = "float"
+low = 0
+high = 1
+"""
+COMMANDS = [
+    ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"), ("db", "upgrade"),
+]  # fmt: skip
+
+
+def run(*arguments):
+    return CliRunner().invoke(build(), [str(argument) for argument in arguments])
+
+
+def test_the_list_of_commands_is_complete():
+    app = typer.main.get_command(build())
+    names = {(name,) for name, command in app.commands.items() if not hasattr(command, "commands")} | {
+        (group, name) for group in app.commands for name in getattr(app.commands[group], "commands", {})
+    }
+
+    assert names == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_with_an_example(command):
+    said = run(*command, "--help")
+
+    assert said.exit_code == 0
+    assert f"Example: thiessen {' '.join(command)}" in said.output
+
+
+def test_the_version_is_printed():
+    assert run("--version").output.strip() == __version__
+
+
+@pytest.mark.parametrize("suffix", ["toml", "json"])
+def test_a_study_file_becomes_a_study_once(server, tmp_path, suffix):
+    file = tmp_path / f"study.{suffix}"
+    space = {"x": {"type": "float", "low": 0, "high": 1}}
+    document = {"name": "s", "task": "t", "max_trials": 2, "space": space}
+    file.write_text(STUDY if suffix == "toml" else json.dumps(document))
+
+    for _ in range(2):
+        said = run("study", "create", file, "--server", server.url)
+        assert said.output == "Study s is active: 2 trials of task t.\n"
+
+
+def test_the_progress_and_the_best_of_a_study_are_shown(server, tmp_path):
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    run("study", "create", file, "--server", server.url)
+    assert "No trial of s has succeeded yet." in run("best", "s", "--server", server.url).output
+    for number, loss in enumerate((0.5, 0.25)):
+        request = LeaseRequest(worker="w", incarnation="i", request_id=str(number), tasks=["t"])
+        server.complete(server.lease(request).lease_id, Loss(loss=loss))
+
+    shown = run("study", "show", "s", "--server", server.url).output
+    best = run("best", "s", "--top", 1, "--server", server.url).output
+
+    assert "s: completed (max_trials)\n2 of 2 trials finished (2 succeeded" in shown
+    assert re.search(r"│\s+1 │ 0.250000 │\s+1 │", best)
+    assert "0.500000" not in best
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name = = 1\n", "cannot be parsed: .*line 1"),
+        ("name = 's'", "task: Field required"),
+        (STUDY.replace("float", "flaot"), "space.x: .*'flaot'"),
+        (STUDY.replace("max_trials = 2", "max_trials = 0"), "max_trials: .*greater than or equal to 1"),
+    ],
+)
+def test_a_wrong_study_file_is_refused_naming_the_place(tmp_path, text, said):
+    file = tmp_path / "study.toml"
+    file.write_text(text)
+
+    refused = run("study", "create", file)
+
+    assert isinstance(refused.exception, CommandFailed)
+    assert re.search(said, str(refused.exception)), refused.exception
+
+
+def test_what_the_server_refuses_is_said(server, tmp_path):
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY.replace("high = 1", "high = -1"))
+
+    for command in (("study", "create", file), ("study", "show", "nobody"), ("best", "no/body")):
+        refused = run(*command, "--server", server.url)
+        assert isinstance(refused.exception, CommandFailed), command
+        assert re.search(r"swap them|no study 'nobody'|Nothing is at|name", str(refused.exception)), command
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9", "127.0.0.1:9", "http://[", "ftp://x"])
+def test_a_server_that_does_not_answer_is_named(address):
+    refused = run("study", "show", "s", "--server", address)
+
+    assert isinstance(refused.exception, CommandFailed)
+    assert address in str(refused.exception)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    refused = run("study", "create", tmp_path / "none.toml")
+
+    assert "cannot read" in str(refused.exception)
+
+
+def test_a_port_in_use_and_a_wrong_database_end_serve_with_a_sentence(programs, tmp_path):
+    first = programs("serve", "--database", f"sqlite:///{tmp_path}/a.db", "--port", "0")
+    from tests.conftest import address_of
+
+    port = address_of(first).rsplit(":", 1)[1]
+    for options, said in (
+        (("--port", port, "--database", f"sqlite:///{tmp_path}/b.db"), f"Cannot listen on 127.0.0.1:{port}"),
+        (("--port", "0", "--database", f"sqlite:///{tmp_path}/a.db"), "Another server owns"),
+        (("--port", "0", "--database", "mysql://x"), "not a database address"),
+        (("--host", "0.0.0.0"), "no tokens yet"),  # noqa: S104 - refused
+    ):
+        refused = programs("serve", *options)
+        assert refused.wait(30) == 1
+        assert said in refused.log.read_text()
+    assert not (tmp_path / "b.db").exists()
+
+
+def test_the_schema_is_upgraded_by_hand_too(database):
+    from app.storage.schema import revisions
+
+    assert run("db", "upgrade", "--database", database).output == (
+        f"The database is at schema {revisions()[-1]}.\n"
+    )

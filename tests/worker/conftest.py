@@ -1,0 +1,46 @@
+from pathlib import Path
+
+import pytest
+
+from thiessen.contract import StudySpec
+
+STRANGE_TASKS = Path(__file__).parent / "strange_tasks"
+
+
+@pytest.fixture
+def work(programs):
+    """Starts a worker that also offers the strange tasks."""
+
+    def start(client, *options):
+        return programs("worker", "--server", client.url, *options, PYTHONPATH=str(STRANGE_TASKS))
+
+    return start
+
+
+def a_study(task, **changed):
+    values = {
+        "name": task,
+        "task": task,
+        "space": {
+            "x": {"type": "float", "low": 0.0, "high": 1.0},
+            "seconds": {"type": "float", "low": 0.0, "high": 0.0},
+        },
+        "max_trials": 1,
+        "max_attempts": 1,
+    }
+    return StudySpec.model_validate(values | changed)
+
+
+@pytest.fixture
+def slow_study():
+    """One trial that takes a minute, unless somebody ends it."""
+    space = {
+        "x": {"type": "float", "low": 0.0, "high": 1.0},
+        "seconds": {"type": "float", "low": 60.0, "high": 60.0},
+    }
+    return a_study("takes", space=space, max_attempts=3)
+
+
+@pytest.fixture(name="a_study")
+def _a_study():
+    return a_study

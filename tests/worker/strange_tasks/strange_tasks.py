@@ -1,0 +1,78 @@
+"""Tasks that do what no task should; putting this folder on the path installs them."""
+
+import math
+import os
+import signal
+import time
+
+from worker.tasks import Diverged, Task
+
+
+def _raises(config, context):
+    raise KeyError("lr")
+
+
+def _exits(config, context):
+    os._exit(7)
+
+
+def _is_killed(config, context):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _runs_out_of_memory(config, context):
+    raise MemoryError("64 GiB")
+
+
+def _nan(config, context):
+    context.report(1, loss=math.nan)
+    return math.nan
+
+
+def _negative_infinity(config, context):
+    return -math.inf
+
+
+def _diverges(config, context):
+    raise Diverged("loss 1e12 after 3 steps")
+
+
+def _returns_nothing(config, context):
+    return None
+
+
+def _goes_back(config, context):
+    context.report(2, loss=1.0)
+    context.report(1, loss=1.0)
+    return 1.0
+
+
+def _takes(config, context):
+    """Report every tenth of a second for `seconds`, then return x."""
+    for step in range(int(config["seconds"] * 10)):
+        context.report(step, x=config["x"])
+        time.sleep(0.1)
+    return config["x"]
+
+
+def _seeds(config, context):
+    import random
+
+    import numpy as np
+    import torch
+
+    legacy = np.random.rand()  # noqa: NPY002 - the global state is the point
+    return random.random() + legacy + torch.rand(()).item()
+
+
+RAISES = Task("raises", _raises)
+EXITS = Task("exits", _exits)
+IS_KILLED = Task("is-killed", _is_killed)
+RUNS_OUT_OF_MEMORY = Task("runs-out-of-memory", _runs_out_of_memory)
+NAN = Task("nan", _nan)
+NEGATIVE_INFINITY = Task("negative-infinity", _negative_infinity)
+DIVERGES = Task("diverges", _diverges)
+RETURNS_NOTHING = Task("returns-nothing", _returns_nothing)
+GOES_BACK = Task("goes-back", _goes_back)
+TAKES = Task("takes", _takes)
+SEEDS = Task("seeds", _seeds)

@@ -1,0 +1,43 @@
+"""The wire format, shared by server, worker and client: pydantic models without behaviour.
+
+Requests refuse fields they do not know; answers are read tolerantly, so that an older client understands
+a newer server.
+"""
+
+from thiessen.contract.leases import (
+    Diverged,
+    Failure,
+    Heartbeat,
+    HeartbeatAnswer,
+    Lease,
+    LeaseRequest,
+    Loss,
+    Outcome,
+    Point,
+    Release,
+)
+from thiessen.contract.problems import Problem
+from thiessen.contract.studies import Best, BestConfig, Counts, Study, StudySpec
+from thiessen.contract.trials import Attempt, Reasons, Trial
+
+__all__ = [
+    "Attempt",
+    "Best",
+    "BestConfig",
+    "Counts",
+    "Diverged",
+    "Failure",
+    "Heartbeat",
+    "HeartbeatAnswer",
+    "Lease",
+    "LeaseRequest",
+    "Loss",
+    "Outcome",
+    "Point",
+    "Problem",
+    "Reasons",
+    "Release",
+    "Study",
+    "StudySpec",
+    "Trial",
+]

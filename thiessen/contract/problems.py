@@ -1,0 +1,12 @@
+"""Errors on the wire: RFC 9457 problem details."""
+
+from thiessen.contract.words import Answer
+
+
+class Problem(Answer):
+    """What happened, to which thing, what to do. `type` is stable; the sentences may get better."""
+
+    type: str
+    title: str
+    status: int
+    detail: str

@@ -1,0 +1,68 @@
+"""What can go wrong between a program and the server.
+
+ThiessenError
+├── ServerUnreachable     no answer: wrong URL, no network, the server is down
+├── ServerFailed          the server answered 5xx
+└── Refused               the server said no, and why
+    ├── InvalidRequest    a field is missing, unknown or out of its limits
+    ├── StudyNotFound
+    ├── TrialNotFound
+    ├── StudyExists       the name is taken by a study with another spec
+    ├── LeaseLost         the trial was given to somebody else, or has its result
+    └── ResultDiffers     this lease has already reported something else
+"""
+
+
+class ThiessenError(Exception):
+    """The root: catch it to catch everything of ours."""
+
+
+class ServerUnreachable(ThiessenError):  # noqa: N818 - names say what happened, as on the server
+    """No answer came."""
+
+
+class ServerFailed(ThiessenError):  # noqa: N818
+    """The server answered with a fault of its own."""
+
+
+class Refused(ThiessenError):  # noqa: N818
+    """The server understood and said no; the message says why and what to do."""
+
+
+class InvalidRequest(Refused):
+    """A field is missing, unknown or out of its limits."""
+
+
+class StudyNotFound(Refused):
+    """No study has this name."""
+
+
+class TrialNotFound(Refused):
+    """The study has no trial of this number."""
+
+
+class StudyExists(Refused):
+    """The name is taken by a study with another spec."""
+
+
+class LeaseLost(Refused):
+    """The trial was given to somebody else, or has its result: drop this attempt."""
+
+
+class ResultDiffers(Refused):
+    """This lease has already reported something else."""
+
+
+_BY_TYPE: dict[str, type[Refused]] = {
+    "invalid-request": InvalidRequest,
+    "study-not-found": StudyNotFound,
+    "trial-not-found": TrialNotFound,
+    "study-exists": StudyExists,
+    "lease-lost": LeaseLost,
+    "result-differs": ResultDiffers,
+}
+
+
+def refusal(problem_type: str, detail: str) -> Refused:
+    """Return the error of a problem's type; a type this version does not know is a plain Refused."""
+    return _BY_TYPE.get(problem_type, Refused)(detail)

@@ -1,0 +1,55 @@
+"""What every strategy is: a pure rule from what is known to what to try next."""
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import ClassVar, Final, Protocol
+
+from thiessen.search.landscape import Landscape
+from thiessen.search.numbers import Stream
+from thiessen.space import Config, Space
+
+MAX_DRAWS: Final = 256  # candidates looked at for one proposal, whatever the landscape
+MOST_LISTED: Final = 10_000  # remaining configs to choose from when almost every draw is taken
+
+
+class Exhausted(Exception):  # noqa: N818 - a state of the search, not a mistake
+    """Every config of the space already has a trial."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """A config worth a trial, and why it was chosen."""
+
+    config: Config
+    strategy: str
+    watermark: int  # the last observation known when it was chosen
+    refused: int = 0  # candidates drawn and not kept before it
+    nearest_trial: int | None = None
+    distance: float | None = None  # to that trial, in the unit cube
+    estimate: float | None = None  # the loss expected here: that trial's
+    acceptance: float = 1.0  # the probability with which it was kept
+
+
+class Strategy(Protocol):
+    """Chooses what to try next. No clock, no disk, no network, no hidden randomness."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]  # a released version's rule is never edited; a better rule is a new version
+
+    def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
+        """Return the proposal of this turn. Raises Exhausted when every config has its trial."""
+
+
+def draw(space: Space, rng: Stream) -> Config:
+    """Return a config uniform on the declared scales; one number a dimension, active or not."""
+    return space.decode([rng.uniform() for _ in space.dimensions])
+
+
+def untaken(space: Space, landscape: Landscape, rng: Stream) -> Config:
+    """Return one of the configs that remain when almost all are taken. Raises Exhausted."""
+    points = space.points([rng.uniform() for _ in space.dimensions])
+    free = (point for point in points if not landscape.is_taken(point))
+    remaining = list(islice(free, MOST_LISTED))
+    if not remaining:
+        raise Exhausted
+    return remaining[int(rng.uniform() * len(remaining))]

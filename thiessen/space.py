@@ -1,0 +1,454 @@
+"""The space a study searches: dimensions, their scales and conditions, and the unit cube they map to.
+
+A config is a point of the space: a mapping from the names of the active dimensions to plain JSON values.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, ClassVar, Final, Protocol
+
+Scalar = str | int | float | bool | None
+Config = dict[str, Scalar]
+When = Mapping[str, Sequence[Scalar]]
+
+SIGNIFICANT_DIGITS: Final = 12  # of a proposed float: short enough to read aloud, exact enough to train with
+MAX_DIMENSIONS: Final = 256
+MAX_CHOICES: Final = 10_000
+LARGEST_INT: Final = 2**53  # beyond it JSON readers silently round
+LARGEST_FLOAT: Final = sys.float_info.max
+
+
+class SpaceError(ValueError):
+    """A space or a config that cannot be searched; the message names the dimension and the cure."""
+
+
+class Dimension(Protocol):
+    """One axis of a space. Every draw spends exactly one uniform number, whatever the kind."""
+
+    ordered: ClassVar[bool]  # whether its coordinates can be near each other, or only equal and different
+
+    @property
+    def when(self) -> When | None:
+        """The condition under which it is active: values of other dimensions."""
+
+    def check(self, name: str) -> None:
+        """Raise SpaceError when the declaration makes no sense."""
+
+    def decode(self, unit: float) -> Scalar:
+        """Return the value at `unit` in [0, 1); uniform numbers give values uniform on the scale."""
+
+    def encode(self, value: Scalar) -> float:
+        """Return the coordinate of a value: in [0, 1] for numbers, the code of a categorical choice."""
+
+    def refusal(self, value: Scalar) -> str | None:
+        """Say why `value` is not one of this dimension's values, or return None."""
+
+    def values(self) -> Sequence[Scalar] | None:
+        """Return every value, or None when there is a continuum of them."""
+
+
+@dataclass(frozen=True)
+class Float:
+    """A real number in [low, high], uniform on its linear or logarithmic scale."""
+
+    low: float
+    high: float
+    log: bool = False
+    when: When | None = field(default=None, kw_only=True)
+    ordered: ClassVar[bool] = True
+
+    def check(self, name: str) -> None:
+        _check_bounds(name, self.low, self.high, log=self.log)
+
+    def decode(self, unit: float) -> float:
+        low, high = self._scaled(self.low), self._scaled(self.high)
+        position = low + unit * (high - low)
+        value = math.exp(position) if self.log else position
+        return float(min(max(float(f"{value:.{SIGNIFICANT_DIGITS}g}"), self.low), self.high))
+
+    def encode(self, value: Scalar) -> float:
+        low, high = self._scaled(self.low), self._scaled(self.high)
+        return (self._scaled(_number(value)) - low) / (high - low) if high > low else 0.0
+
+    def refusal(self, value: Scalar) -> str | None:
+        if not _is_number(value) or not float(self.low) <= _number(value) <= float(self.high):
+            return f"it must be a number in [{self.low}, {self.high}]"
+        return None
+
+    def values(self) -> Sequence[Scalar] | None:
+        return (self.decode(0.0),) if self.low == self.high else None
+
+    def _scaled(self, value: float) -> float:
+        return math.log(value) if self.log else value
+
+
+@dataclass(frozen=True)
+class Int:
+    """An integer low, low + step, ... up to high; each owns an equal bin of the (logarithmic) scale."""
+
+    low: int
+    high: int
+    step: int = 1
+    log: bool = False
+    when: When | None = field(default=None, kw_only=True)
+    ordered: ClassVar[bool] = True
+
+    def check(self, name: str) -> None:
+        if not all(type(number) is int for number in (self.low, self.high, self.step)):
+            raise SpaceError(f"dimension {name!r}: low, high and step of an int are integers; use a float.")
+        _check_bounds(name, self.low, self.high, log=self.log)
+        if max(abs(self.low), abs(self.high)) > LARGEST_INT:
+            raise SpaceError(f"dimension {name!r}: integers beyond 2**53 are rounded by JSON; rescale it.")
+        if self.step < 1 or (self.log and self.step != 1):
+            raise SpaceError(
+                f"dimension {name!r}: step is at least 1, and exactly 1 on a log scale; got {self.step}."
+            )
+
+    def decode(self, unit: float) -> int:
+        if self.log:
+            low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)
+            index = math.floor(math.exp(low + unit * (high - low)) + 0.5) - self.low
+        else:
+            index = math.floor(unit * self._count)
+        return self.low + self.step * min(max(index, 0), self._count - 1)
+
+    def encode(self, value: Scalar) -> float:
+        if self.log:
+            low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)
+            centre = (math.log(_number(value) - 0.5) + math.log(_number(value) + 0.5)) / 2
+            return (centre - low) / (high - low)
+        return ((_number(value) - self.low) / self.step + 0.5) / self._count  # the centre of its bin
+
+    def refusal(self, value: Scalar) -> str | None:
+        if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
+            if (value - self.low) % self.step == 0:
+                return None
+            return f"it must be {self.low} plus a multiple of {self.step}"
+        return f"it must be an integer in [{self.low}, {self.high}]"
+
+    def values(self) -> Sequence[Scalar]:
+        return range(self.low, self.high + 1, self.step)
+
+    @property
+    def _count(self) -> int:
+        return (self.high - self.low) // self.step + 1
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """One of several choices without an order; two different ones are as far apart as a whole range."""
+
+    choices: Sequence[Scalar]
+    when: When | None = field(default=None, kw_only=True)
+    ordered: ClassVar[bool] = False
+
+    def check(self, name: str) -> None:
+        _check_choices(name, self.choices)
+
+    def decode(self, unit: float) -> Scalar:
+        return _choice_at(self.choices, unit)
+
+    def encode(self, value: Scalar) -> float:
+        return float(self._codes[_key(value)])
+
+    def refusal(self, value: Scalar) -> str | None:
+        return None if _key(value) in self._codes else _not_a_choice(self.choices)
+
+    def values(self) -> Sequence[Scalar]:
+        return self.choices
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return _codes(self.choices)
+
+
+@dataclass(frozen=True)
+class Ordinal:
+    """One of several choices in an order that matters: an int over their indices."""
+
+    choices: Sequence[Scalar]
+    when: When | None = field(default=None, kw_only=True)
+    ordered: ClassVar[bool] = True
+
+    def check(self, name: str) -> None:
+        _check_choices(name, self.choices)
+
+    def decode(self, unit: float) -> Scalar:
+        return _choice_at(self.choices, unit)
+
+    def encode(self, value: Scalar) -> float:
+        return (self._codes[_key(value)] + 0.5) / len(self.choices)  # the centre of its bin
+
+    def refusal(self, value: Scalar) -> str | None:
+        return None if _key(value) in self._codes else _not_a_choice(self.choices)
+
+    def values(self) -> Sequence[Scalar]:
+        return self.choices
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return _codes(self.choices)
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """False or true."""
+
+    when: When | None = field(default=None, kw_only=True)
+    ordered: ClassVar[bool] = False
+
+    def check(self, name: str) -> None:
+        """Nothing can be wrong with it."""
+
+    def decode(self, unit: float) -> bool:
+        return unit >= 0.5
+
+    def encode(self, value: Scalar) -> float:
+        return float(bool(value))
+
+    def refusal(self, value: Scalar) -> str | None:
+        return None if isinstance(value, bool) else "it must be true or false"
+
+    def values(self) -> Sequence[Scalar]:
+        return (False, True)
+
+
+KINDS: Final[dict[str, type[Any]]] = {
+    "float": Float,
+    "int": Int,
+    "categorical": Categorical,
+    "ordinal": Ordinal,
+    "boolean": Boolean,
+}
+
+
+class Space:
+    """Named dimensions in declared order. Raises SpaceError when they make no sense together.
+
+    >>> space = Space(lr=Float(1e-4, 1.0, log=True), layers=Int(1, 4))
+    >>> space.decode([0.5, 0.0])
+    {'lr': 0.01, 'layers': 1}
+    """
+
+    def __init__(self, /, **dimensions: Dimension) -> None:
+        if not 1 <= len(dimensions) <= MAX_DIMENSIONS:
+            raise SpaceError(f"a space has 1 to {MAX_DIMENSIONS} dimensions; this one has {len(dimensions)}.")
+        self.dimensions: Final[Mapping[str, Dimension]] = dimensions
+        for name, dimension in dimensions.items():
+            dimension.check(name)
+        for name, dimension in dimensions.items():
+            self._check_condition(name, dimension)
+        self._parents_first = self._ordered()
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Mapping[str, Any]]) -> "Space":
+        """Build a space from its JSON form. Raises SpaceError."""
+        return cls(**{name: _dimension_from_json(name, entry) for name, entry in document.items()})
+
+    def to_json(self) -> dict[str, dict[str, Any]]:
+        """Return the JSON form; `from_json` reads it back."""
+        return {name: _dimension_to_json(dimension) for name, dimension in self.dimensions.items()}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Space) and json.dumps(self.to_json()) == json.dumps(other.to_json())
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.to_json()))
+
+    def __repr__(self) -> str:
+        return f"Space({', '.join(f'{name}={dimension!r}' for name, dimension in self.dimensions.items())})"
+
+    def decode(self, units: Sequence[float]) -> Config:
+        """Return the config at a point of the unit cube, one coordinate a dimension, active or not."""
+        drawn = {
+            name: dimension.decode(unit)
+            for (name, dimension), unit in zip(self.dimensions.items(), units, strict=True)
+        }
+        return self._only_active(drawn)
+
+    def encode(self, config: Config) -> list[float]:
+        """Return the coordinates of a config; NaN marks an inactive dimension."""
+        return [
+            dimension.encode(config[name]) if name in config else math.nan
+            for name, dimension in self.dimensions.items()
+        ]
+
+    def validate(self, config: Config) -> None:
+        """Raise SpaceError unless `config` is a point of this space."""
+        active = set(self._only_active(config, strict=True))
+        for name, value in config.items():
+            if name not in self.dimensions:
+                raise SpaceError(f"{name!r} is not a dimension; this space has {list(self.dimensions)}.")
+            if name not in active:
+                raise SpaceError(f"dimension {name!r} is inactive in this config; leave it out.")
+            if why := self.dimensions[name].refusal(value):
+                raise SpaceError(f"dimension {name!r} cannot be {value!r}: {why}.")
+
+    def points(self, units: Sequence[float]) -> Iterator[Config]:
+        """Return every config, each once; a dimension with a continuum stays at its coordinate in `units`."""
+        axes = {
+            name: dimension.values() or (dimension.decode(unit),)
+            for (name, dimension), unit in zip(self.dimensions.items(), units, strict=True)
+        }
+        return self._extended({}, self._parents_first, axes)
+
+    def _extended(
+        self, active: Config, names: Sequence[str], axes: Mapping[str, Sequence[Scalar]]
+    ) -> Iterator[Config]:
+        if not names:
+            yield {name: active[name] for name in self.dimensions if name in active}
+        elif _holds(self.dimensions[names[0]].when, active):
+            for value in axes[names[0]]:
+                yield from self._extended({**active, names[0]: value}, names[1:], axes)
+        else:
+            yield from self._extended(active, names[1:], axes)
+
+    def _only_active(self, values: Config, *, strict: bool = False) -> Config:
+        active: Config = {}
+        for name in self._parents_first:
+            if _holds(self.dimensions[name].when, active):
+                if name in values:
+                    active[name] = values[name]
+                elif strict:
+                    raise SpaceError(f"dimension {name!r} is missing from the config.")
+        return {name: active[name] for name in self.dimensions if name in active}
+
+    def _check_condition(self, name: str, dimension: Dimension) -> None:
+        for parent, wanted in (dimension.when or {}).items():
+            if parent not in self.dimensions:
+                raise SpaceError(
+                    f"dimension {name!r}: its condition names {parent!r}, which is not a dimension; "
+                    f"this space has {list(self.dimensions)}."
+                )
+            if isinstance(self.dimensions[parent], Float):
+                raise SpaceError(
+                    f"dimension {name!r}: its condition names {parent!r}, a float, which is never exactly "
+                    "one of a few values; condition on an int or on choices."
+                )
+            if not _is_list(wanted) or not wanted:
+                raise SpaceError(f"dimension {name!r}: give a non-empty list of values of {parent!r}.")
+            for value in wanted:
+                if why := self.dimensions[parent].refusal(value):
+                    raise SpaceError(
+                        f"dimension {name!r}: its condition can never hold, "
+                        f"{parent!r} is never {value!r}: {why}."
+                    )
+
+    def _ordered(self) -> list[str]:
+        parents = {name: set(dimension.when or {}) for name, dimension in self.dimensions.items()}
+        try:
+            return list(TopologicalSorter(parents).static_order())
+        except CycleError as cycle:
+            chain = " -> ".join(cycle.args[1])
+            raise SpaceError(f"conditions go round in a circle: {chain}; remove one of them.") from None
+
+
+def config_key(config: Config) -> str:
+    """Return the text that is equal for equal configs, whatever the order of their keys."""
+    return json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _holds(when: When | None, active: Config) -> bool:
+    return all(
+        parent in active and _key(active[parent]) in _keys(wanted) for parent, wanted in (when or {}).items()
+    )
+
+
+def _dimension_from_json(name: str, entry: Mapping[str, Any]) -> Dimension:
+    settings = dict(entry)
+    kind = settings.pop("type", None)
+    if kind not in KINDS:
+        raise SpaceError(f"dimension {name!r}: its type is one of {list(KINDS)}; got {kind!r}.")
+    known = {known.name for known in fields(KINDS[kind])}
+    if unknown := set(settings) - known:
+        raise SpaceError(f"dimension {name!r}: a {kind} knows {sorted(known)}; remove {sorted(unknown)}.")
+    if isinstance(settings.get("choices"), list):
+        settings["choices"] = tuple(settings["choices"])
+    try:
+        dimension: Dimension = KINDS[kind](**settings)
+    except TypeError as error:
+        raise SpaceError(f"dimension {name!r}: {error}.") from None
+    return dimension
+
+
+def _dimension_to_json(dimension: Dimension) -> dict[str, Any]:
+    kind = next(kind for kind, made in KINDS.items() if type(dimension) is made)
+    entry: dict[str, Any] = {"type": kind}
+    for known in fields(KINDS[kind]):
+        value = getattr(dimension, known.name)
+        if value != known.default:
+            entry[known.name] = float(value) if known.type is float else _plain(value)
+    return entry
+
+
+def _plain(setting: Any) -> Any:
+    if isinstance(setting, Mapping):
+        return {parent: list(wanted) for parent, wanted in setting.items()}
+    return list(setting) if isinstance(setting, Sequence) else setting
+
+
+def _check_bounds(name: str, low: float, high: float, *, log: bool) -> None:
+    if not all(_is_number(bound) and abs(bound) <= LARGEST_FLOAT for bound in (low, high)):
+        raise SpaceError(f"dimension {name!r}: low and high are finite numbers; got {low!r} and {high!r}.")
+    if low > high:
+        raise SpaceError(f"dimension {name!r}: low {low} is above high {high}; swap them.")
+    if high - low > LARGEST_FLOAT:
+        raise SpaceError(f"dimension {name!r}: the range {low} to {high} overflows; narrow it.")
+    if log and low <= 0:
+        raise SpaceError(f"dimension {name!r}: a log scale needs low > 0; got {low}. Raise low or drop log.")
+
+
+def _check_choices(name: str, choices: Sequence[Scalar]) -> None:
+    if not _is_list(choices) or not 1 <= len(choices) <= MAX_CHOICES:
+        raise SpaceError(f"dimension {name!r}: choices is a list of 1 to {MAX_CHOICES} values.")
+    for choice in choices:
+        if not (choice is None or isinstance(choice, str | bool) or _is_number(choice)):
+            raise SpaceError(
+                f"dimension {name!r}: a choice is a string, number, boolean or null; got {choice!r}."
+            )
+        if isinstance(choice, float) and not math.isfinite(choice):
+            raise SpaceError(f"dimension {name!r}: the choice {choice!r} cannot be written as JSON.")
+        if isinstance(choice, int) and abs(choice) > LARGEST_INT:
+            raise SpaceError(f"dimension {name!r}: JSON rounds the choice {choice}; write it as a string.")
+    if len(set(_keys(choices))) < len(choices):
+        raise SpaceError(f"dimension {name!r}: its choices repeat; give each once.")
+
+
+def _choice_at(choices: Sequence[Scalar], unit: float) -> Scalar:
+    return choices[min(int(unit * len(choices)), len(choices) - 1)]
+
+
+def _codes(choices: Sequence[Scalar]) -> dict[str, int]:
+    return {key: code for code, key in enumerate(_keys(choices))}
+
+
+def _not_a_choice(choices: Sequence[Scalar]) -> str:
+    return f"it must be one of {list(choices)}"
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(value: Scalar) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SpaceError(f"expected a number, got {value!r}.")
+    return value
+
+
+def _key(value: Scalar) -> str:
+    """Tell 1, 1.0, True and "1" apart, as JSON does."""
+    return json.dumps(value)
+
+
+def _keys(values: Sequence[Scalar]) -> list[str]:
+    return [_key(value) for value in values]

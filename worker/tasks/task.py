@@ -1,0 +1,57 @@
+"""What a task is, and what it may ask of the worker that runs it."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Protocol
+
+import torch
+
+from thiessen.space import Config
+
+log = logging.getLogger("thiessen.worker")
+
+
+class Context(Protocol):
+    """What surrounds one attempt."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where to train."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of this trial: the only source of its randomness."""
+
+    def report(self, step: int, **metrics: float) -> None:
+        """Send a point of the learning curve; steps rise."""
+
+
+class Diverged(Exception):  # noqa: N818 - says what happened
+    """Raised by a task when the config led nowhere although its last loss is a finite number."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A named way to train: `train(config, context)` returns the loss to minimise."""
+
+    name: str
+    train: Callable[[Config, Context], float]
+
+
+def installed() -> Mapping[str, Task]:
+    """Return every task that this environment offers, by name; one that does not load is left out aloud."""
+    tasks: dict[str, Task] = {}
+    for entry in entry_points(group="thiessen.tasks"):
+        try:
+            task: Task = entry.load()
+            tasks[task.name] = task
+        except Exception as error:  # noqa: BLE001 - somebody else's module may raise anything
+            log.warning("task %r is left out: %s cannot be loaded: %r", entry.name, entry.value, error)
+    return tasks
+
+
+def wrong(name: str, value: object, cure: str) -> ValueError:
+    """Return the error of a setting that a task cannot train with."""
+    return ValueError(f"setting {name!r} of the config is {value!r}: {cure}.")
