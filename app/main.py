@@ -1,5 +1,7 @@
 """Builds the server; the only file that knows every room."""
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -10,10 +12,14 @@ from app.api.limits import BodyLimit, KnownHost
 from app.api.problems import answer_with_problems
 from app.dashboard import pages
 from app.house import House
+from app.lifecycle.expire import expire
+from app.lifecycle.hearing import Hearing
 from app.settings import Settings
-from app.storage import open_store
+from app.storage import DatabaseUnavailable, open_store
 from app.storage.schema import prepare
 from thiessen.version import __version__
+
+log = logging.getLogger("thiessen.server")
 
 
 def build(settings: Settings) -> FastAPI:
@@ -24,6 +30,7 @@ def build(settings: Settings) -> FastAPI:
     store = open_store(settings.database)
     try:
         prepare(store)
+        house = House(store=store, lease_for=settings.lease_for, hearing=Hearing(store, settings.lease_for))
     except BaseException:
         store.close()
         raise
@@ -31,11 +38,13 @@ def build(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         del app
+        sweeper = asyncio.create_task(_sweep(house))
         yield
-        store.close()
+        sweeper.cancel()
+        await asyncio.to_thread(store.close)
 
     app = FastAPI(title="Thiessen", version=__version__, lifespan=lifespan, redoc_url=None)
-    app.state.house = House(store=store, lease_for=settings.lease_for)
+    app.state.house = house
     app.include_router(studies.router, prefix="/api/v1")
     app.include_router(leases.router, prefix="/api/v1")
     app.include_router(health.router)
@@ -44,3 +53,14 @@ def build(settings: Settings) -> FastAPI:
     app.add_middleware(BodyLimit)
     app.add_middleware(KnownHost, names=settings.known_hosts)
     return app
+
+
+async def _sweep(house: House) -> None:
+    """Expire what is overdue although no worker asks: a study ends even when its last worker has died."""
+    while True:
+        await asyncio.sleep(house.lease_for.total_seconds())
+        try:
+            await asyncio.to_thread(lambda: expire(house.store, house.hearing.deaf_until()))
+        except DatabaseUnavailable as error:
+            house.hearing.interrupt()
+            log.warning("%s", error)

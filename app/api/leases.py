@@ -29,7 +29,12 @@ ERRORS = documented(HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 )
 def lease(request: contract.LeaseRequest, house: TheHouse) -> contract.Lease | Response:
     """Give a worker a trial to train."""
-    wish = Wish(tasks=request.tasks, studies=request.studies, lease_for=house.lease_for)
+    wish = Wish(
+        tasks=request.tasks,
+        studies=request.studies,
+        lease_for=house.lease_for,
+        deaf_until=house.hearing.deaf_until(),
+    )
     leased = lease_trial(house.store, wire.runner(request), wish)
     if leased is None:
         return Response(status_code=HTTPStatus.NO_CONTENT)

@@ -108,7 +108,7 @@ def _http(request: Request, error: Exception) -> Response:
 
 
 def _unavailable(request: Request, error: Exception) -> Response:
-    del request
+    request.app.state.house.hearing.interrupt()
     detail = f"{error} Nothing of this request was stored; send it again."
     return problem(
         HTTPStatus.SERVICE_UNAVAILABLE, "database-unavailable", detail, Retry_After=str(RETRY_SECONDS)

@@ -1,5 +1,6 @@
 """The pages: ask for a summary, fill a template."""
 
+import re
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from app.dashboard import summaries
 from app.domain.errors import StudyNotFound
 from app.house import TheHouse
+from thiessen.contract.words import NAME
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 POLICY: Final = {
@@ -36,9 +38,12 @@ def home(house: TheHouse) -> Response:
 @router.get("/studies/{name}")
 def study(name: str, house: TheHouse) -> Response:
     try:
-        return _page("study.html", summaries.study(house, name))
+        page = summaries.study(house, name) if re.fullmatch(NAME, name) else None
     except StudyNotFound:
+        page = None
+    if page is None:
         return _page("missing.html", name, status=HTTPStatus.NOT_FOUND)
+    return _page("study.html", page)
 
 
 @router.get("/style.css")

@@ -2,18 +2,18 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from secrets import token_hex
 from typing import Final
 
 from app.domain.errors import LeaseLost
 from app.domain.study import Ending, Study
-from app.domain.trial import Cause, Leased, Runner, TrialState
+from app.domain.trial import Leased, Runner
+from app.lifecycle.expire import expire
 from app.lifecycle.propose import propose
-from app.storage import Step, Store, Transaction, attempts, observations, studies, trials
+from app.storage import Step, Store, Transaction, attempts, studies, trials
 from app.storage.attempts import AlreadyAnswered
-from app.storage.trials import Overdue
 from thiessen.search import Exhausted, Proposal, trial_seed
 
 MOST_ROUNDS: Final = 16  # each lost race means that another worker got a trial; the loser may ask again
@@ -26,6 +26,7 @@ class Wish:
     tasks: Collection[str]
     studies: Collection[str] | None
     lease_for: timedelta
+    deaf_until: datetime  # until then the leases of silent workers are left alone
 
 
 def lease(store: Store, runner: Runner, wish: Wish) -> Leased | None:
@@ -34,8 +35,7 @@ def lease(store: Store, runner: Runner, wish: Wish) -> Leased | None:
     The same request again is answered with the same lease, so a lost answer costs nothing; once that
     lease has ended it is refused. Raises LeaseLost.
     """
-    for trial in store.read(trials.overdue):
-        store.write(partial(_give_up, trial=trial))
+    expire(store, wish.deaf_until)
     claim = partial(_claim, lease_id=token_hex(16), runner=runner, wish=wish)
     step: Step[Leased | None] = claim
     for _ in range(MOST_ROUNDS):
@@ -78,31 +78,17 @@ def _claim(tx: Transaction, lease_id: str, runner: Runner, wish: Wish) -> Leased
             raise LeaseLost(earlier, f"request {runner.request_id!r} was given it, and it has ended since")
         return leased
     trial_id = trials.claim(
-        tx, lease_id=lease_id, lease_for=wish.lease_for, tasks=wish.tasks, names=wish.studies
+        tx,
+        lease_id=lease_id,
+        lease_for=wish.lease_for,
+        deaf_until=wish.deaf_until,
+        tasks=wish.tasks,
+        names=wish.studies,
     )
     if trial_id is None:
         return None
     attempts.begin(tx, trial_id, lease_id, runner)
     return trials.leased(tx, lease_id)
-
-
-def _give_up(tx: Transaction, trial: Overdue) -> None:
-    """End a trial whose last permitted attempt went silent."""
-    studies.lock(tx, trial.study_id)
-    if not trials.is_overdue(tx, trial):
-        return
-    cause = Cause.ATTEMPTS_USED_UP
-    trials.finish(tx, trial.trial_id, trial.lease_id, TrialState.FAILED, cause=cause)
-    attempts.end(tx, trial.lease_id, Cause.LOST)
-    observations.append(
-        tx,
-        trial.study_id,
-        studies.take_seq(tx, trial.study_id),
-        trial=trial.number,
-        attempt=trial.attempt,
-        outcome=TrialState.FAILED,
-        cause=cause,
-    )
 
 
 def _reasons(proposal: Proposal) -> dict[str, object]:

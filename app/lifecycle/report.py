@@ -13,13 +13,14 @@ def heartbeat(store: Store, lease_id: str, points: list[dict[str, Any]], lease_f
     """Renew the lease, keep the new points, and return when it expires now. Raises LeaseLost."""
 
     def step(tx: Transaction) -> datetime:
-        held = _held(tx, lease_id)
-        if held.ended_at is not None or not trials.renew(tx, held.trial_id, lease_id, lease_for):
+        is_held = trials.renew(
+            tx, lease_id, lease_for
+        )  # first: it locks the trial against a twin of this call
+        held = _given(tx, lease_id)
+        leased = trials.leased(tx, lease_id)
+        if not is_held or leased is None:
             raise _lost(lease_id, held)
         attempts.report(tx, held, lease_id, points)
-        leased = trials.leased(tx, lease_id)
-        if leased is None:
-            raise _lost(lease_id, held)
         return leased.expires_at
 
     return store.write(step)
@@ -51,7 +52,7 @@ def fail(store: Store, lease_id: str, fault: Fault) -> None:
             return
         if held.number >= held.max_attempts:
             _end_trial(tx, lease_id, held, TrialState.FAILED, cause=fault.cause)
-        elif not trials.put_back(tx, held.trial_id, lease_id, unused=False):
+        elif not trials.put_back(tx, lease_id, unused=False):
             raise _lost(lease_id, held)
         attempts.end(tx, lease_id, fault.cause, message=fault.message, traceback=fault.traceback)
 
@@ -65,7 +66,7 @@ def release(store: Store, lease_id: str) -> None:
         held = _held(tx, lease_id)
         if held.outcome == Cause.RELEASED:
             return
-        if held.ended_at is not None or not trials.put_back(tx, held.trial_id, lease_id, unused=True):
+        if held.ended_at is not None or not trials.put_back(tx, lease_id, unused=True):
             raise _lost(lease_id, held)
         attempts.end(tx, lease_id, Cause.RELEASED)
 
@@ -81,8 +82,8 @@ def _end_trial(
     loss: float | None = None,
     cause: Cause | None = None,
 ) -> None:
-    seq = studies.take_seq(tx, held.study_id)  # locks the study before the trial, as everywhere
-    if not trials.finish(tx, held.trial_id, lease_id, state, loss=loss, cause=cause):
+    seq = studies.take_seq(tx, held.study_id)
+    if not trials.finish(tx, lease_id, state, loss=loss, cause=cause):
         raise _lost(lease_id, held)
     observations.append(
         tx,
@@ -97,6 +98,12 @@ def _end_trial(
 
 
 def _held(tx: Transaction, lease_id: str) -> Held:
+    """Return the attempt of a lease, read again once its study is locked: a twin of this call is over."""
+    studies.lock(tx, _given(tx, lease_id).study_id)
+    return _given(tx, lease_id)
+
+
+def _given(tx: Transaction, lease_id: str) -> Held:
     held = attempts.held_by(tx, lease_id)
     if held is None:
         raise LeaseLost(lease_id, "this server has never given it")

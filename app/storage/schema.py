@@ -6,34 +6,28 @@ from typing import Final
 from sqlalchemy import Connection, inspect, text
 
 import app
-from app.storage.store import DatabaseUnavailable, Store
+from app.storage.store import DatabaseUnavailable, Store, explained
 
 MIGRATING: Final = 7_401_995  # the PostgreSQL advisory lock that lets one server at a time migrate
 
 
 def prepare(store: Store) -> None:
     """Create the schema of an empty database, or check an existing one. Raises DatabaseUnavailable."""
-    with store.engine.begin() as connection:
-        _wait_for_others(connection)
-        if not inspect(connection).has_table("alembic_version"):
-            _refuse_foreign(connection)
+    with explained(), store.engine.begin() as connection:
+        found = _found(connection)
+        if found is None:
             _upgrade(connection)
-            return
-        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
-    known = revisions()
-    if found != known[-1]:
-        raise DatabaseUnavailable(
-            f"The database is at schema {found}, this server needs {known[-1]}. "
-            + ("Run: thiessen db upgrade" if found in known else "It is newer: upgrade this server.")
-        )
+        elif found != revisions()[-1]:
+            raise DatabaseUnavailable(
+                f"The database is at schema {found}, this server needs {revisions()[-1]}. "
+                "Run: thiessen db upgrade"
+            )
 
 
 def upgrade(store: Store) -> str:
     """Bring any earlier schema of ours up to date; return its revision. Raises DatabaseUnavailable."""
-    with store.engine.begin() as connection:
-        _wait_for_others(connection)
-        if not inspect(connection).has_table("alembic_version"):
-            _refuse_foreign(connection)
+    with explained(), store.engine.begin() as connection:
+        _found(connection)
         _upgrade(connection)
     return revisions()[-1]
 
@@ -66,14 +60,22 @@ def _migrations() -> Path:
     return inside if inside.is_dir() else home.parent / "migrations"
 
 
-def _wait_for_others(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":
+def _found(connection: Connection) -> str | None:
+    """Return the database's revision, None when it is empty. Raises DatabaseUnavailable if it is not ours."""
+    if connection.dialect.name == "postgresql":  # one server at a time looks and migrates
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATING})
-
-
-def _refuse_foreign(connection: Connection) -> None:
-    if tables := inspect(connection).get_table_names():
+    tables = inspect(connection).get_table_names()
+    if not tables:
+        return None
+    if "alembic_version" not in tables:
         raise DatabaseUnavailable(
             f"The database holds tables that are not ours ({', '.join(sorted(tables)[:3])}). "
             "Give Thiessen a database of its own."
         )
+    found: str = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+    if found not in revisions():
+        raise DatabaseUnavailable(
+            f"The database is at schema {found}, which this version does not know. It belongs to a newer "
+            "Thiessen: upgrade this server. Or to another program: give Thiessen a database of its own."
+        )
+    return found

@@ -8,14 +8,23 @@ import os
 import queue
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    OperationalError,
+    ProgrammingError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 T = TypeVar("T")
 Transaction = Connection
@@ -75,29 +84,30 @@ class SQLiteStore:
                 "A server needs a file: sqlite:///thiessen.db, not an in-memory database."
             )
         self._lock = _owned(Path(path))
-        self.engine = create_engine(url, pool_size=READERS, connect_args={"check_same_thread": False})
-        event.listen(self.engine, "connect", _prepare_sqlite)
-        event.listen(self.engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+        self.engine = _sqlite_engine(url, connections=1)  # the writer's own: readers never make it wait
+        self._readers = _sqlite_engine(url, connections=READERS)
+        self._is_closed = False
         self._waiting: queue.SimpleQueue[tuple[Step[Any], Future[Any]] | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_groups, name="sqlite-writer", daemon=True)
         self._writer.start()
 
     def write(self, step: Step[T]) -> T:
+        if self._is_closed:
+            raise DatabaseUnavailable("The server is stopping.")
         answer: Future[T] = Future()
         self._waiting.put((step, answer))
         return answer.result()
 
     def read(self, step: Step[T]) -> T:
-        try:
-            with self.engine.connect() as connection, connection.begin():
-                return step(connection)
-        except OperationalError as error:
-            raise _explained(error) from error
+        with explained(), self._readers.connect() as connection, connection.begin():
+            return step(connection)
 
     def close(self) -> None:
+        self._is_closed = True
         self._waiting.put(None)
         self._writer.join()
         self.engine.dispose()
+        self._readers.dispose()
         os.close(self._lock)
 
     def _write_groups(self) -> None:
@@ -112,12 +122,12 @@ class SQLiteStore:
     def _write_group(self, group: list[tuple[Step[Any], Future[Any]]]) -> None:
         answers: list[tuple[Future[Any], Any, Exception | None]] = []
         try:
-            with self.engine.connect() as connection, connection.begin():
+            with explained(), self.engine.connect() as connection, connection.begin():
                 for step, future in group:
                     answers.append((future, *_in_savepoint(step, connection)))
-        except Exception as error:  # noqa: BLE001 - the commit failed: nobody of the group was served
+        except BaseException as error:  # noqa: BLE001 - nobody of the group was served; the thread lives on
             for _, future in group:
-                future.set_exception(_explained(error))
+                future.set_exception(error)
             return
         for future, answer, refused in answers:  # only now is anything acknowledged
             if refused is None:
@@ -135,11 +145,8 @@ class PostgresStore:
         )
 
     def write(self, step: Step[T]) -> T:
-        try:
-            with self.engine.begin() as connection:
-                return step(connection)
-        except OperationalError as error:
-            raise _explained(error) from error
+        with explained(), self.engine.begin() as connection:
+            return step(connection)
 
     def read(self, step: Step[T]) -> T:
         return self.write(step)
@@ -161,10 +168,32 @@ def _parsed(url: str) -> URL:
     return parsed
 
 
-def _explained(error: Exception) -> Exception:
-    if isinstance(error, OperationalError):
-        return DatabaseUnavailable(f"The database does not answer: {str(error.orig).strip()}.")
-    return error
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn every way in which a database fails into DatabaseUnavailable; a step's own mistakes stay."""
+    try:
+        yield
+    except (IntegrityError, DataError, ProgrammingError) as error:
+        if "permission denied" not in str(error.orig):
+            raise
+        raise DatabaseUnavailable(_sentence(error)) from error
+    except DBAPIError as error:
+        raise DatabaseUnavailable(_sentence(error)) from error
+    except PoolTimeout as error:
+        raise DatabaseUnavailable("Every connection to the database is busy.") from error
+
+
+def _sentence(error: DBAPIError) -> str:
+    return f"The database refused: {str(error.orig).strip().splitlines()[0]}."
+
+
+def _sqlite_engine(url: URL, connections: int) -> Engine:
+    engine = create_engine(
+        url, pool_size=connections, max_overflow=0, connect_args={"check_same_thread": False}
+    )
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine
 
 
 def _owned(path: Path) -> int:
@@ -201,9 +230,7 @@ def _in_savepoint(step: Step[Any], connection: Connection) -> tuple[Any, Excepti
     try:
         with connection.begin_nested():
             return step(connection), None
-    except DBAPIError as error:
-        if isinstance(error, OperationalError):
-            raise
-        return None, error
+    except (OperationalError, DatabaseUnavailable):
+        raise
     except Exception as error:  # noqa: BLE001 - it belongs to the caller of write, who gets it
         return None, error

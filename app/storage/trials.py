@@ -2,18 +2,18 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, func, insert, or_, select, update
 
 from app.domain.errors import TrialNotFound
 from app.domain.study import Study, StudyId
 from app.domain.trial import Cause, Leased, Ranked, Trial, TrialState
-from app.storage import attempts
+from app.storage.attempts import of_trial
 from app.storage.store import Transaction
-from app.storage.tables import later, now, studies, trials
+from app.storage.tables import attempts, later, now, studies, trials
 from thiessen.space import Config, config_key
 
 UNFINISHED = (TrialState.QUEUED, TrialState.RUNNING)
@@ -23,7 +23,6 @@ UNFINISHED = (TrialState.QUEUED, TrialState.RUNNING)
 class Overdue:
     """A running trial whose last attempt went silent."""
 
-    trial_id: int
     study_id: StudyId
     number: int
     attempt: int
@@ -54,10 +53,14 @@ def claim(
     *,
     lease_id: str,
     lease_for: timedelta,
+    deaf_until: datetime,
     tasks: Collection[str],
     names: Collection[str] | None,
 ) -> int | None:
-    """Give the longest waiting trial to this lease, in one statement; None when none is free."""
+    """Give the longest waiting trial to this lease, in one statement; None when none is free.
+
+    A running trial whose lease has expired is free too, but not before `deaf_until`.
+    """
     wanted = select(studies.c.id).where(studies.c.task.in_(tasks))
     if names is not None:
         wanted = wanted.where(studies.c.name.in_(names))
@@ -66,6 +69,7 @@ def claim(
         .where(
             trials.c.state.in_(UNFINISHED),
             trials.c.free_at <= now(),
+            or_(trials.c.state == TrialState.QUEUED, now() >= deaf_until),
             trials.c.attempts < trials.c.max_attempts,
             trials.c.study_id.in_(wanted),
         )
@@ -94,7 +98,7 @@ def leased(tx: Transaction, lease_id: str) -> Leased | None:
     statement = (
         select(trials, studies.c.name, studies.c.task)
         .join(studies, studies.c.id == trials.c.study_id)
-        .where(trials.c.lease_id == lease_id, trials.c.state == TrialState.RUNNING)
+        .where(*_held(lease_id))
     )
     row = tx.execute(statement).one_or_none()
     if row is None:
@@ -111,15 +115,14 @@ def leased(tx: Transaction, lease_id: str) -> Leased | None:
     )
 
 
-def renew(tx: Transaction, trial_id: int, lease_id: str, lease_for: timedelta) -> bool:
+def renew(tx: Transaction, lease_id: str, lease_for: timedelta) -> bool:
     """Extend a lease, even an expired one whose trial nobody has taken; False when it no longer holds."""
-    statement = update(trials).where(*_held(trial_id, lease_id)).values(free_at=later(lease_for))
+    statement = update(trials).where(*_held(lease_id)).values(free_at=later(lease_for))
     return tx.execute(statement).rowcount == 1
 
 
 def finish(
     tx: Transaction,
-    trial_id: int,
     lease_id: str,
     state: TrialState,
     *,
@@ -128,18 +131,16 @@ def finish(
 ) -> bool:
     """Move a trial to a terminal state; False when the lease no longer holds."""
     statement = (
-        update(trials)
-        .where(*_held(trial_id, lease_id))
-        .values(state=state, loss=loss, cause=cause, finished_at=now())
+        update(trials).where(*_held(lease_id)).values(state=state, loss=loss, cause=cause, finished_at=now())
     )
     return tx.execute(statement).rowcount == 1
 
 
-def put_back(tx: Transaction, trial_id: int, lease_id: str, *, unused: bool) -> bool:
+def put_back(tx: Transaction, lease_id: str, *, unused: bool) -> bool:
     """Queue a running trial again, its attempt used up or not; False when the lease no longer holds."""
     statement = (
         update(trials)
-        .where(*_held(trial_id, lease_id))
+        .where(*_held(lease_id))
         .values(
             state=TrialState.QUEUED,
             lease_id=None,
@@ -150,22 +151,23 @@ def put_back(tx: Transaction, trial_id: int, lease_id: str, *, unused: bool) -> 
     return tx.execute(statement).rowcount == 1
 
 
-def overdue(tx: Transaction, limit: int = 100) -> list[Overdue]:
-    """Return running trials whose lease expired in their last attempt."""
+def overdue(tx: Transaction, deaf_until: datetime, limit: int = 100) -> list[Overdue]:
+    """Return running trials whose lease expired in their last attempt; none before `deaf_until`."""
     statement = select(trials).where(
         trials.c.state == TrialState.RUNNING,
         trials.c.free_at <= now(),
+        now() >= deaf_until,
         trials.c.attempts >= trials.c.max_attempts,
     )
     return [
-        Overdue(row.id, StudyId(row.study_id), row.number, row.attempts, row.lease_id)
+        Overdue(StudyId(row.study_id), row.number, row.attempts, row.lease_id)
         for row in tx.execute(statement.order_by(trials.c.free_at).limit(limit))
     ]
 
 
 def is_overdue(tx: Transaction, trial: Overdue) -> bool:
     """Say whether it is so still, now that its study's row is locked."""
-    statement = select(trials.c.id).where(*_held(trial.trial_id, trial.lease_id), trials.c.free_at <= now())
+    statement = select(trials.c.id).where(*_held(trial.lease_id), trials.c.free_at <= now())
     return tx.execute(statement.with_for_update()).one_or_none() is not None
 
 
@@ -224,14 +226,15 @@ def _trial(tx: Transaction, study: Study, row: Row[Any]) -> Trial:
         config=row.config,
         seed=row.seed,
         reasons=row.reasons,
-        attempts=tuple(attempts.of_trial(tx, row.id)),
+        attempts=tuple(of_trial(tx, row.id)),
     )
 
 
-def _held(trial_id: int, lease_id: str) -> tuple[Any, ...]:
+def _held(lease_id: str) -> tuple[Any, ...]:
     """The fence: only the attempt that the trial was last given to may move it."""
+    of_the_lease = select(attempts.c.trial_id).where(attempts.c.lease_id == lease_id).scalar_subquery()
     return (
-        trials.c.id == trial_id,
+        trials.c.id == of_the_lease,  # by the attempts' index: no read grows with the number of trials
         trials.c.lease_id == lease_id,
         trials.c.state == TrialState.RUNNING,
     )

@@ -111,6 +111,21 @@ def test_a_wrong_lease_request_is_refused(caller, changed):
     assert is_a_problem(caller.lease(**changed), 422, "invalid-request", next(iter(changed)))
 
 
+@pytest.mark.parametrize(
+    "changed", [{"device": "a\0b"}, {"environment": {"a\0": "b"}}, {"environment": {"a": "b\0"}}]
+)
+def test_a_nul_in_a_lease_request_is_refused_on_both_databases(caller, changed):
+    assert is_a_problem(caller.lease(**changed), 422, "invalid-request", next(iter(changed)))
+
+
+@pytest.mark.parametrize("field", ["message", "traceback"])
+def test_a_nul_in_a_failure_is_refused_on_both_databases(caller, field):
+    caller.create()
+    failure = {"kind": "error", "message": "m", "traceback": "t"} | {field: "a\0b"}
+
+    assert is_a_problem(caller.end(caller.lease(), "fail", **failure), 422, "invalid-request", field)
+
+
 def test_the_steps_of_a_report_rise(caller):
     caller.create()
     points = [{"step": step, "metrics": {"loss": 1.0}} for step in (2, 1)]

@@ -56,6 +56,7 @@ def test_an_unknown_study_is_a_page_too_and_escapes_what_was_asked(api):
 
     assert answer.status_code == 404
     assert "<script>" not in api.get("/studies/%3Cscript%3E").text
+    assert api.get("/studies/%00").status_code == 404
 
 
 def test_pages_load_nothing_from_elsewhere(api):

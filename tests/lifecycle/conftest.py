@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
@@ -12,6 +12,7 @@ from app.lifecycle.submit import progress, submit
 from thiessen.space import Float, Space
 
 LEASE = timedelta(seconds=30)
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _requests = count()
 
 
@@ -40,8 +41,9 @@ class Desk:
     def submit(self, **changed):
         return submit(self.store, a_spec(**changed))[0].study
 
-    def lease(self, runner=None, tasks=("t",), studies=None):
-        return lease(self.store, runner or a_runner(), Wish(tasks=tasks, studies=studies, lease_for=LEASE))
+    def lease(self, runner=None, tasks=("t",), studies=None, deaf_until=LONG_AGO):
+        wish = Wish(tasks=tasks, studies=studies, lease_for=LEASE, deaf_until=deaf_until)
+        return lease(self.store, runner or a_runner(), wish)
 
     def complete(self, leased, loss=0.5):
         complete(self.store, leased.lease_id, Result(loss=loss))

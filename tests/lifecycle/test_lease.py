@@ -6,6 +6,7 @@ import pytest
 
 from app.domain.errors import LeaseLost
 from app.domain.trial import Cause, TrialState
+from app.lifecycle.hearing import Hearing
 from app.lifecycle.submit import progress, trial
 from thiessen.search import STRATEGIES, Landscape, Stream, trial_seed
 from thiessen.space import Boolean, Int, Space
@@ -93,6 +94,30 @@ def test_a_trial_whose_lease_expired_is_given_away_as_a_new_attempt(desk, clock)
     assert (second.number, second.attempt, second.config) == (first.number, 2, first.config)
     assert second.lease_id != first.lease_id
     assert [attempt.outcome for attempt in trial(desk.store, "s", 0).attempts] == ["lost", None]
+
+
+def test_a_server_that_was_deaf_takes_no_lease_away_before_the_workers_could_speak_up(desk, clock):
+    desk.submit(max_trials=2, max_attempts=1)
+    silent = desk.lease()
+    clock.advance(desk.lease_for * 2)
+    still_deaf = Hearing(desk.store, desk.lease_for).deaf_until()
+
+    assert desk.lease(deaf_until=still_deaf).number == 1
+    assert desk.lease(deaf_until=still_deaf) is None
+    desk.complete(silent)
+
+    assert trial(desk.store, "s", 0).state is TrialState.SUCCEEDED
+
+
+def test_after_an_interruption_the_server_listens_for_one_lease_length_again(desk, clock):
+    hearing = Hearing(desk.store, desk.lease_for)
+    first = hearing.deaf_until()
+    clock.advance(desk.lease_for * 5)
+    assert hearing.deaf_until() == first
+
+    hearing.interrupt()
+
+    assert hearing.deaf_until() >= first + desk.lease_for * 5
 
 
 def test_a_trial_lost_in_every_attempt_fails_and_the_study_goes_on_to_its_end(desk, clock):

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from app.domain.errors import LeaseLost, ResultDiffers
@@ -148,3 +150,21 @@ def test_only_what_speaks_of_the_config_enters_the_landscape(desk, clock, ending
     desk.complete(desk.lease(), 1.0)
 
     assert len(desk.landscape()) == known + 1
+
+
+@pytest.mark.parametrize("verb", ["heartbeat", "complete", "fail", "release"])
+def test_a_call_and_its_twin_at_the_same_time_are_both_answered_well(desk, verb):
+    desk.submit(max_trials=25, max_attempts=100)
+    calls = {
+        "heartbeat": lambda lease: heartbeat(desk.store, lease, points(1, 2), desk.lease_for),
+        "complete": lambda lease: complete(desk.store, lease, Result(loss=0.5)),
+        "fail": lambda lease: fail(desk.store, lease, Fault(cause=Cause.ERROR, message="boom")),
+        "release": lambda lease: release(desk.store, lease),
+    }
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(20):
+            leased = desk.lease()
+            list(pool.map(calls[verb], [leased.lease_id] * 2))
+
+    study = progress(desk.store, "s")
+    assert study.study.observations == study.counts[TrialState.SUCCEEDED]

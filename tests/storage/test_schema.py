@@ -24,11 +24,34 @@ def test_preparing_twice_changes_nothing(store):
     assert revision == revisions()[-1]
 
 
-def test_a_newer_schema_is_refused_with_the_remedy(store):
+@pytest.mark.parametrize("attempt", [prepare, upgrade])
+def test_a_schema_of_a_newer_version_or_another_program_is_refused_with_the_remedy(store, attempt):
     store.write(lambda tx: tx.execute(text("UPDATE alembic_version SET version_num = '9999'")).rowcount)
 
-    with pytest.raises(DatabaseUnavailable, match="upgrade this server"):
+    with pytest.raises(DatabaseUnavailable, match=r"upgrade this server.*another program"):
+        attempt(store)
+
+
+def test_a_file_that_is_no_database_is_refused_with_a_sentence(tmp_path):
+    (tmp_path / "notes.db").write_text("shopping list: " + "eggs " * 200)
+
+    with pytest.raises(DatabaseUnavailable, match="file is not a database"):
+        open_store(f"sqlite:///{tmp_path}/notes.db")
+
+
+def test_a_role_that_may_not_create_tables_is_refused_with_a_sentence(postgres):
+    address = postgres.new_database()
+    owner = open_store(address)
+    owner.write(lambda tx: tx.execute(text("CREATE ROLE reader LOGIN")).rowcount)
+    store = open_store(address.replace("://postgres:@", "://reader@"))
+
+    with pytest.raises(DatabaseUnavailable, match="permission denied"):
         prepare(store)
+
+    store.close()
+    owner.write(lambda tx: tx.execute(text("DROP ROLE reader")).rowcount)
+    owner.close()
+    postgres.drop(address)
 
 
 def test_a_database_of_somebody_else_is_left_alone(database):

@@ -110,3 +110,32 @@ def test_sqlite_is_durable_and_lets_readers_read_while_it_writes(tmp_path):
 
     assert (pragma("journal_mode"), pragma("synchronous"), pragma("foreign_keys")) == ("wal", 2, 1)
     store.close()
+
+
+def test_a_step_that_dies_badly_leaves_the_writer_alive(store):
+    def exits(_):
+        raise SystemExit
+
+    with pytest.raises(SystemExit):
+        store.write(exits)
+
+    assert store.write(lambda tx: add_study(tx, "s")) == "s"
+
+
+def test_slow_readers_do_not_keep_the_writer_waiting(store):
+    gate = threading.Event()
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(4):
+            pool.submit(store.read, lambda _: gate.wait(30))
+        try:
+            assert store.write(lambda tx: add_study(tx, "s")) == "s"
+        finally:
+            gate.set()
+
+
+def test_a_closed_sqlite_store_refuses_to_write(tmp_path):
+    store = open_store(f"sqlite:///{tmp_path}/x.db")
+    store.close()
+
+    with pytest.raises(DatabaseUnavailable, match="stopping"):
+        store.write(lambda tx: add_study(tx, "s"))

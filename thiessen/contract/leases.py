@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
-from thiessen.contract.words import Answer, Config, Name, Request, Text
+from thiessen.contract.words import Answer, Config, Label, Name, Request, Text
 
 Metric = FiniteFloat | Literal["NaN", "Infinity", "-Infinity"]
 
@@ -36,8 +36,8 @@ class LeaseRequest(Request):
     studies: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = Field(
         default=None, description="Only trials of these studies; of any when left out."
     )
-    device: Annotated[str, Field(max_length=100)] = ""
-    environment: Annotated[dict[str, Annotated[str, Field(max_length=200)]], Field(max_length=50)] = Field(
+    device: Annotated[Label, Field(max_length=100)] = ""
+    environment: Annotated[dict[Label, Label], Field(max_length=50)] = Field(
         default={}, description="Versions and the like, kept with the attempt."
     )
 
