@@ -12,6 +12,8 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, ClassVar, Final, Protocol
 
+from thiessen.numbers import exp, log
+
 Scalar = str | int | float | bool | None
 Config = dict[str, Scalar]
 When = Mapping[str, Sequence[Scalar]]
@@ -66,13 +68,13 @@ class Float:
         _check_bounds(name, self.low, self.high, log=self.log)
 
     def decode(self, unit: float) -> float:
-        low, high = self._scaled(self.low), self._scaled(self.high)
+        low, high = self._ends
         position = low + unit * (high - low)
-        value = math.exp(position) if self.log else position
+        value = exp(position) if self.log else position
         return float(min(max(float(f"{value:.{SIGNIFICANT_DIGITS}g}"), self.low), self.high))
 
     def encode(self, value: Scalar) -> float:
-        low, high = self._scaled(self.low), self._scaled(self.high)
+        low, high = self._ends
         return (self._scaled(_number(value)) - low) / (high - low) if high > low else 0.0
 
     def refusal(self, value: Scalar) -> str | None:
@@ -83,8 +85,12 @@ class Float:
     def values(self) -> Sequence[Scalar] | None:
         return (self.decode(0.0),) if self.low == self.high else None
 
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        return self._scaled(self.low), self._scaled(self.high)
+
     def _scaled(self, value: float) -> float:
-        return math.log(value) if self.log else value
+        return log(value) if self.log else value
 
 
 @dataclass(frozen=True)
@@ -111,16 +117,16 @@ class Int:
 
     def decode(self, unit: float) -> int:
         if self.log:
-            low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)
-            index = math.floor(math.exp(low + unit * (high - low)) + 0.5) - self.low
+            low, high = self._ends
+            index = math.floor(exp(low + unit * (high - low)) + 0.5) - self.low
         else:
             index = math.floor(unit * self._count)
         return self.low + self.step * min(max(index, 0), self._count - 1)
 
     def encode(self, value: Scalar) -> float:
         if self.log:
-            low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)
-            centre = (math.log(_number(value) - 0.5) + math.log(_number(value) + 0.5)) / 2
+            low, high = self._ends
+            centre = (log(_number(value) - 0.5) + log(_number(value) + 0.5)) / 2
             return (centre - low) / (high - low)
         return ((_number(value) - self.low) / self.step + 0.5) / self._count  # the centre of its bin
 
@@ -133,6 +139,10 @@ class Int:
 
     def values(self) -> Sequence[Scalar]:
         return range(self.low, self.high + 1, self.step)
+
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        return log(self.low - 0.5), log(self.high + 0.5)
 
     @property
     def _count(self) -> int:

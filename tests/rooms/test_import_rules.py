@@ -53,7 +53,7 @@ def test_the_rules_hold(house):
     [
         ("thiessen/space.py", "import time", PURE),
         ("thiessen/search/landscape.py", "import sqlite3", PURE),
-        ("thiessen/search/numbers.py", "from pathlib import Path", PURE),
+        ("thiessen/numbers.py", "from pathlib import Path", PURE),
         ("thiessen/search/biased.py", "from thiessen.contract.leases import Lease", PURE),
         ("thiessen/contract/words.py", "import app.domain.trial", LIGHT),
         ("thiessen/cli/tables.py", "import torch", LIGHT),

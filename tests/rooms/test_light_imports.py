@@ -27,6 +27,10 @@ def test_importing_thiessen_brings_nothing_heavy():
     assert not loaded_by("import thiessen") & set(HEAVY)
 
 
+def test_a_space_brings_nothing_heavy():
+    assert not loaded_by("import thiessen.space") & set(HEAVY)
+
+
 def test_the_help_of_the_command_line_brings_nothing_heavy():
     help_page = "from thiessen.cli import main\ntry: main()\nexcept SystemExit: pass"
     assert not loaded_by(help_page) & set(HEAVY)

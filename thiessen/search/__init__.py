@@ -1,8 +1,8 @@
 """How to choose what to try next: pure rules over a space and a landscape, without clock, disk or network."""
 
+from thiessen.numbers import Stream, trial_seed
 from thiessen.search.biased import BiasedRandom
 from thiessen.search.landscape import Landscape
-from thiessen.search.numbers import Stream, trial_seed
 from thiessen.search.random import Random
 from thiessen.search.strategy import Exhausted, Proposal, Strategy
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import ClassVar
 
+from thiessen.numbers import Stream
 from thiessen.search.acceptance import linear
 from thiessen.search.landscape import Landscape, Nearest
-from thiessen.search.numbers import Stream
 from thiessen.search.strategy import MAX_DRAWS, Proposal, draw, untaken
 from thiessen.space import Config, Space
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from thiessen.numbers import Stream
 from thiessen.search.landscape import Landscape
-from thiessen.search.numbers import Stream
 from thiessen.search.strategy import MAX_DRAWS, Proposal, draw, untaken
 from thiessen.space import Space
 

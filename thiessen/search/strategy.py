@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar, Final, Protocol
 
+from thiessen.numbers import Stream
 from thiessen.search.landscape import Landscape
-from thiessen.search.numbers import Stream
 from thiessen.space import Config, Space
 
 MAX_DRAWS: Final = 256  # candidates looked at for one proposal, whatever the landscape

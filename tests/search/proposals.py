@@ -1,0 +1,71 @@
+"""What every strategy proposes on a fixed history, as one digest each: to be compared between machines.
+
+    python tests/search/proposals.py < history.json
+
+Needs numpy and this repository on the path, nothing else.
+"""
+
+import hashlib
+import json
+import sys
+from dataclasses import asdict
+
+from thiessen.numbers import Stream
+from thiessen.search import STRATEGIES, Landscape
+from thiessen.space import Boolean, Categorical, Float, Int, Ordinal, Space
+
+SPACE = Space(
+    lr=Float(1e-5, 1.0, log=True),
+    momentum=Float(0.0, 0.99),
+    batch=Int(8, 128, step=8),
+    hidden=Int(1, 1000, log=True),
+    optimizer=Categorical(("sgd", "adam", "kfac")),
+    damping=Float(1e-8, 10.0, log=True, when={"optimizer": ["kfac"]}),
+    depth=Ordinal((1, 2, 4, 8)),
+    bias=Boolean(),
+    scale=Float(1e-300, 1e300, log=True),
+)
+TRIALS = 120
+
+
+def history():
+    """Return the observations in order: configs of the space with their losses, some diverged, some tied."""
+    return [[trial, config, _loss(trial, config)] for trial, config in enumerate(map(_config, range(TRIALS)))]
+
+
+def digests(document):
+    """Return the digest of each strategy over the history in a document, one proposal after each observation."""
+    return {name: _digest(strategy, document) for name, strategy in STRATEGIES.items()}
+
+
+def _digest(strategy, document):
+    space = Space.from_json(document["space"])
+    landscape, digest = Landscape(space), hashlib.sha256()
+    for trial, config, loss in document["history"]:
+        landscape.take(config)
+        landscape.observe(trial, config, loss)
+        landscape.watermark = trial + 1
+        proposal = strategy.propose(space, landscape, trial, Stream(2026, trial))
+        digest.update(json.dumps(asdict(proposal)).encode())
+    return digest.hexdigest()
+
+
+def _config(trial):
+    stream = Stream(7, trial)
+    return SPACE.decode([stream.uniform() for _ in SPACE.dimensions])
+
+
+def _loss(trial, config):
+    if trial % 11 == 5:
+        return None
+    if trial % 13 == 7:
+        return 1e30
+    lr, momentum = SPACE.dimensions["lr"].encode(config["lr"]), config["momentum"]
+    return 1.0 if trial % 5 == 4 else (lr - 0.6) * (lr - 0.6) + (momentum - 0.8) * (momentum - 0.8)
+
+
+if __name__ == "__main__":
+    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+    enabled = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
+    json.dump({"digests": digests(json.load(sys.stdin)), "features": enabled}, sys.stdout)
