@@ -23,7 +23,7 @@ check: docs  ## Lint, types, import rules, documentation
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-proof:  ## The long proofs: processes killed at random, on both databases
+proof:  ## The long proofs: processes killed at random, the oldest and the newest numpy
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python -m pytest tests/chaos
 

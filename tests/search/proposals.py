@@ -1,5 +1,6 @@
 """What every strategy proposes on a fixed history, as one digest each: to be compared between machines.
 
+    python tests/search/proposals.py history > history.json
     python tests/search/proposals.py < history.json
 
 Needs numpy and this repository on the path, nothing else.
@@ -28,13 +29,15 @@ SPACE = Space(
 TRIALS = 120
 
 
-def history():
-    """Return the observations in order: configs of the space with their losses, some diverged, some tied."""
-    return [[trial, config, _loss(trial, config)] for trial, config in enumerate(map(_config, range(TRIALS)))]
+def document():
+    """Return the space and its observations in order: configs with losses, some diverged, tied or huge."""
+    configs = [_config(trial) for trial in range(TRIALS)]
+    history = [[trial, config, _loss(trial, config)] for trial, config in enumerate(configs)]
+    return {"space": SPACE.to_json(), "history": history}
 
 
 def digests(document):
-    """Return the digest of each strategy over the history in a document, one proposal after each observation."""
+    """Return the digest of each strategy's proposals on a document, one after each observation."""
     return {name: _digest(strategy, document) for name, strategy in STRATEGIES.items()}
 
 
@@ -64,8 +67,21 @@ def _loss(trial, config):
     return 1.0 if trial % 5 == 4 else (lr - 0.6) * (lr - 0.6) + (momentum - 0.8) * (momentum - 0.8)
 
 
-if __name__ == "__main__":
+def main():
+    import numpy as np
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
-    enabled = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
-    json.dump({"digests": digests(json.load(sys.stdin)), "features": enabled}, sys.stdout)
+    if sys.argv[1:] == ["history"]:
+        answer = document()
+    else:
+        features = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
+        answer = {
+            "digests": digests(json.load(sys.stdin)),
+            "features": features,  # of the processor, that this numpy may use
+            "numpy": np.__version__,
+        }
+    json.dump(answer, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

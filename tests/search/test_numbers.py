@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
+from thiessen import numbers
 from thiessen.numbers import Stream, exp, log, normal_quantile, power, trial_seed
 
 WORD = 2**64 - 1
@@ -133,10 +134,10 @@ def test_neighbouring_seeds_and_trials_have_streams_of_their_own(seed, trial):
 
 def test_uniform_numbers_are_uniform_and_below_one():
     stream = Stream(seed=0, trial=0)
-    numbers = [stream.uniform() for _ in range(10_000)]
+    drawn = [stream.uniform() for _ in range(10_000)]
 
-    assert 0 <= min(numbers) <= max(numbers) < 1
-    assert kstest(numbers, "uniform").pvalue > UNLIKELY
+    assert 0 <= min(drawn) <= max(drawn) < 1
+    assert kstest(drawn, "uniform").pvalue > UNLIKELY
 
 
 def test_integers_are_equally_likely():
@@ -147,11 +148,11 @@ def test_integers_are_equally_likely():
 
 def test_normal_numbers_are_normal():
     stream = Stream(seed=0, trial=0)
-    numbers = [stream.normal() for _ in range(10_000)]
+    drawn = [stream.normal() for _ in range(10_000)]
 
-    assert kstest(numbers, "norm").pvalue > UNLIKELY
+    assert kstest(drawn, "norm").pvalue > UNLIKELY
     # The first four moments, within four standard errors of them: sqrt(1, 2, 15, 96) / 100.
-    moments = [sum(number**order for number in numbers) / len(numbers) for order in (1, 2, 3, 4)]
+    moments = [sum(number**order for number in drawn) / len(drawn) for order in (1, 2, 3, 4)]
     errors = [0.04, 0.0566, 0.155, 0.392]
     assert all(
         abs(ours - truth) < error for ours, truth, error in zip(moments, (0, 1, 0, 3), errors, strict=True)
@@ -205,6 +206,13 @@ def test_exp_is_within_one_ulp(x):
 @given(x=st.one_of(positive, near_one))
 def test_log_is_within_one_ulp(x):
     assert ulps(log(x), mpmath.log(x)) < 1
+
+
+@given(x=near_one)
+def test_the_logarithm_that_powers_start_from_is_true_to_68_bits(x):
+    high, low = numbers._log_in_two(x)
+    truth = mpmath.log(x)
+    assert abs(mpmath.mpf(high) + low - truth) <= abs(truth) * mpmath.mpf(2) ** -68
 
 
 @given(base=bases, size=st.one_of(st.floats(-746, 710), st.floats(-1, 1)), plain=st.floats(-50, 50))
