@@ -149,8 +149,8 @@ def _log_in_two(x: float) -> tuple[float, float]:
     """Return ln x, 0 < x < inf, as a sum: the nearest number, and the rest to 2**-68 of the whole.
 
     With x = 2**k m and n/128 near 1/m, ln x = k ln 2 - ln(n/128) + ln(1 + u) with u = m n/128 - 1 below 2**-7
-    (after Tang 1990, ACM Transactions on Mathematical Software 16, 378-400). u is the sum of two exact parts
-    a + b, and a is so short that its square is exact too.
+    (after Tang 1990, ACM Transactions on Mathematical Software 16, 378-400). u is exact, and so are its
+    parts a + b, of which a is so short that its square is exact too.
     """
     m, k = math.frexp(x)
     if m < _ROOT_HALF:
@@ -169,7 +169,7 @@ def _log_in_two(x: float) -> tuple[float, float]:
     low = (
         (u * u * u * (1 / 3 - u * (1 / 4 - u * (1 / 5 - u * (1 / 6 - u * (1 / 7 - u * (1 / 8 - u / 9))))))
             - b * (a + 0.5 * b))
-        + ((b - (u - a)) + (u - (reached - start)) + ((reached - high) - half_square))
+        + ((u - (reached - start)) + ((reached - high) - half_square))
         + (k * _LN2_LOW + table_low)
     )  # fmt: skip
     nearest = high + low
