@@ -4,6 +4,9 @@ PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 .DEFAULT_GOAL := help
+ifeq ($(wildcard chores/environment.py),)
+$(error The chores run in the root of the clone: cd there, or say make -C /path/of/the/clone)
+endif
 .PHONY: help demo test check proof bench rows docs serve worker format clean
 
 help:  ## Print this list
@@ -18,12 +21,12 @@ test:  ## Run every test, on SQLite and on a real PostgreSQL
 	@$(BIN)/python -m pytest
 
 check: docs  ## Lint, types, import rules, documentation
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/python -m ruff check .
+	@$(BIN)/python -m ruff format --check .
+	@$(BIN)/python -m mypy
+	@$(BIN)/python $(BIN)/lint-imports
 
-proof:  ## The long proofs: processes killed at random, the oldest and the newest numpy
+proof:  ## Run tests/chaos, which make test leaves out: random kills, the oldest and the newest numpy
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python -m pytest tests/chaos
 
@@ -37,7 +40,7 @@ rows:  ## Check that every capability in docs/reference/capabilities.md has a pa
 
 docs:  ## Build the documentation into site/, warnings are errors
 	@$(PYTHON) chores/environment.py server worker dev
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
 serve:  ## Serve on http://127.0.0.1:8000
 	@$(PYTHON) chores/environment.py server worker
@@ -49,8 +52,8 @@ worker:  ## Work for the server on this machine
 
 format:  ## Format the code and fix what can be fixed
 	@$(PYTHON) chores/environment.py server worker dev
-	@$(BIN)/ruff format .
-	@$(BIN)/ruff check --fix .
+	@$(BIN)/python -m ruff format .
+	@$(BIN)/python -m ruff check --fix .
 
 clean:  ## Remove the environment and everything that was built
 	@rm -rf .venv site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
