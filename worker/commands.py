@@ -48,7 +48,11 @@ def worker(
     import os
     import threading
 
+    # Idle threads of OpenMP sleep instead of spinning: on a busy machine training is many times faster.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
     from thiessen.client import Client
+    from thiessen.contract.words import NAME
     from thiessen.errors import ThiessenError
     from worker import daemon
     from worker import devices as here
@@ -72,21 +76,26 @@ def worker(
 
     signal.signal(signal.SIGTERM, finish)
     signal.signal(signal.SIGINT, finish)
-    with Client(server) as client:
-        if not client.is_ready():
-            raise CommandFailed(f"no server answers at {server}. Start one with: thiessen serve")
-        workers = daemon.Worker(
-            name=name
-            or re.sub(r"[^A-Za-z0-9._-]+", "-", socket.gethostname()).strip("-._")[:100]
-            or "worker",
-            client=client,
-            tasks=sorted(installed()),
-            studies=study,
-            idle_exit_seconds=idle_exit,
-            threads=threads,
-        )
-        typer.echo(f"Working for {server} on {', '.join(chosen)} (Ctrl-C stops)", err=True)
-        try:
-            daemon.run(workers, [Slot(device, threads) for device in chosen], stop)
-        except ThiessenError as error:
-            raise CommandFailed(str(error)) from error
+    for given in (*(study or ()), *([name] if name else ())):
+        if not re.fullmatch(NAME, given):
+            raise CommandFailed(f"{given!r} is not a name: use letters, digits, dot, underscore and hyphen.")
+    host = re.sub(r"[^A-Za-z0-9._-]+", "-", socket.gethostname()).strip("-._")[:100]
+    try:
+        with Client(server, timeout_seconds=daemon.ANSWER_SECONDS, retry_pauses=()) as client:
+            if not client.is_ready():
+                raise CommandFailed(
+                    f"no server answers at {server}. Start one with `thiessen serve`, or give its address "
+                    "without a path."
+                )
+            typer.echo(f"Working for {server} on {', '.join(chosen)} (Ctrl-C stops)", err=True)
+            work = daemon.Worker(
+                name=name or host or "worker",
+                client=client,
+                tasks=sorted(installed()),
+                studies=study,
+                idle_exit_seconds=idle_exit,
+                threads=threads,
+            )
+            daemon.run(work, [Slot(device, threads) for device in chosen], stop)
+    except ThiessenError as error:
+        raise CommandFailed(str(error)) from error

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
+from itertools import accumulate, count, takewhile
 from secrets import token_hex
 from typing import Final, TypeVar
 
@@ -19,21 +19,26 @@ from thiessen.client import Client
 from thiessen.contract import Diverged, Failure, Lease, LeaseRequest, Loss, Point
 from thiessen.errors import LeaseLost, Refused, ServerFailed, ServerUnreachable
 from thiessen.version import __version__
-from worker.child import Broke, Order, Reported, Trained
+from worker.child import Broke, Order, Trained
 from worker.slot import Slot
 
 LISTEN_SECONDS: Final = 0.5  # the longest a stop or a heartbeat waits for the child
+ANSWER_SECONDS: Final = 5.0  # the longest they wait for the server; calls are repeated until answered
 REPORT_SECONDS: Final = 1.0  # points wait at most so long, so that curves are live
 IDLE_SECONDS: Final = 1.0
 OFFLINE_SECONDS: Final = 3600.0  # how long a result waits for a server that is away
 MOST_POINTS: Final = 1000  # of one heartbeat
+MOST_BYTES: Final = 500_000  # of one heartbeat, a quarter of what a server takes
+MOST_WAITING: Final = 20_000  # points in memory; of more, every second one is kept
 MOST_TEXT: Final = 10_000
 
 T = TypeVar("T")
 
 log = logging.getLogger("thiessen.worker")
 
-_NON_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+
+class Stopped(Exception):  # noqa: N818 - says what happened
+    """The worker was told to stop before the server answered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,16 +68,20 @@ def run(worker: Worker, slots: Sequence[Slot], stop: threading.Event) -> None:
     """Work on every slot until `stop` is set or there has been nothing to do for long enough."""
     faults: list[BaseException] = []
 
-    def guarded(slot: Slot) -> None:
+    def guarded(number: int, slot: Slot) -> None:
         try:
-            _work(worker, slot, stop)
+            _work(worker, number, slot, stop)
+        except Stopped:
+            log.info("stopped while the server did not answer")
         except BaseException as fault:  # noqa: BLE001 - handed to the main thread
             faults.append(fault)
             stop.set()
         finally:
             slot.stop()
 
-    threads = [threading.Thread(target=guarded, args=(slot,), name=slot.device) for slot in slots]
+    threads = [
+        threading.Thread(target=guarded, args=pair, name=f"slot-{pair[0]}") for pair in enumerate(slots)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -81,15 +90,13 @@ def run(worker: Worker, slots: Sequence[Slot], stop: threading.Event) -> None:
         raise faults[0]
 
 
-def _work(worker: Worker, slot: Slot, stop: threading.Event) -> None:
+def _work(worker: Worker, number: int, slot: Slot, stop: threading.Event) -> None:
     idle_since = time.monotonic()
-    for number in count():
+    for wish in count():
         if stop.is_set():
             return
         # Asked again with the same id until an answer comes: the same lease, however many answers were lost.
-        ask = partial(
-            worker.client.lease, _request(worker, slot, f"{slot.device.replace(':', '-')}-{number}")
-        )
+        ask = partial(worker.client.lease, _request(worker, slot, f"slot-{number}-{wish}"))
         try:
             lease = _patiently(ask, stop)
         except LeaseLost as lost:  # the answers were lost for longer than the lease
@@ -122,19 +129,20 @@ def _request(worker: Worker, slot: Slot, request_id: str) -> LeaseRequest:
 
 
 def _run_attempt(client: Client, slot: Slot, lease: Lease, stop: threading.Event) -> None:
-    """Train one attempt and deliver what came of it."""
+    """Train one attempt and deliver what came of it. Raises Stopped."""
     name = f"trial {lease.trial} of {lease.study}, attempt {lease.attempt}"
     log.info("%s: begins on %s", name, slot.device)
     begun = time.monotonic()
     try:
         slot.begin(Order(task=lease.task, config=lease.config, seed=lease.seed))
-        ending = _train(client, slot, lease, stop)
+        ending, points = _train(client, slot, lease, stop)
         if ending is None:
             slot.stop()
-            _patiently(lambda: client.release(lease.lease_id), stop)
+            _patiently(partial(client.release, lease.lease_id), stop)
             log.info("%s: given back", name)
             return
-        _patiently(lambda: _tell(client, lease, ending), stop)
+        _send_all(client, lease, points, stop)
+        _patiently(partial(_tell, client, lease, ending), stop)
     except Refused as refusal:  # another attempt has the trial: an expected race, not an alarm
         slot.stop()
         log.warning("%s: dropped. %s", name, refusal)
@@ -142,38 +150,60 @@ def _run_attempt(client: Client, slot: Slot, lease: Lease, stop: threading.Event
     log.info("%s: %s in %.1f s", name, _summary(ending), time.monotonic() - begun)
 
 
-def _train(client: Client, slot: Slot, lease: Lease, stop: threading.Event) -> Trained | Broke | None:
-    """Follow an attempt to its end with heartbeats; None when it was stopped. Raises Refused when lost."""
+def _train(
+    client: Client, slot: Slot, lease: Lease, stop: threading.Event
+) -> tuple[Trained | Broke | None, list[Point]]:
+    """Follow an attempt to its end with heartbeats; return the end, None when stopped, and the points unsent.
+
+    Raises LeaseLost.
+    """
     points: list[Point] = []
     beat_seconds = lease.lease_seconds / 3
     last_beat = time.monotonic()
     while not stop.is_set():
-        ending: Trained | Broke | None = None
         for message in slot.messages(LISTEN_SECONDS):
-            if isinstance(message, Reported):
-                points.append(_point(message))
-            else:
-                ending = ending or message
+            if not isinstance(message, Point):
+                return message, points
+            points.append(message)
         silent = time.monotonic() - last_beat
-        if silent > beat_seconds or (points and (ending or silent > REPORT_SECONDS)):
-            points = _beat(client, lease, points)
-            last_beat = time.monotonic()
-        if ending is not None:
-            while points and not stop.is_set():
-                stop.wait(IDLE_SECONDS)
+        if silent > beat_seconds or (points and silent > REPORT_SECONDS):
+            try:
                 points = _beat(client, lease, points)
-            return ending
-    return None
+            except (ServerUnreachable, ServerFailed) as error:
+                log.warning("training goes on without the server: %s", error)
+            last_beat = time.monotonic()
+        if len(points) > MOST_WAITING:
+            points = points[::2]
+            log.warning("more than %d points wait for the server: every second one is left out", MOST_WAITING)
+    return None, points
+
+
+def _send_all(client: Client, lease: Lease, points: list[Point], stop: threading.Event) -> None:
+    """Send what remains of the learning curve; a server that fails on it does not hold up the result."""
+    while points:
+        try:
+            points = _patiently(partial(_beat, client, lease, points), stop, even_if_it_fails=False)
+        except ServerFailed as error:
+            log.warning("%d points of the curve are left out: %s", len(points), error)
+            return
 
 
 def _beat(client: Client, lease: Lease, points: list[Point]) -> list[Point]:
-    """Send a heartbeat with the oldest points; return those still to send. Raises Refused."""
+    """Send a heartbeat with the oldest points; return those still to send. Raises LeaseLost."""
+    size = _batch(points)
     try:
-        client.heartbeat(lease.lease_id, points[:MOST_POINTS])
-    except (ServerUnreachable, ServerFailed) as error:
-        log.warning("the server is away, training goes on: %s", error)
-        return points
-    return points[MOST_POINTS:]
+        client.heartbeat(lease.lease_id, points[:size])
+    except LeaseLost:
+        raise
+    except Refused as refusal:
+        log.warning("%d points of the curve are left out: %s", size, refusal)
+    return points[size:]
+
+
+def _batch(points: Sequence[Point]) -> int:
+    """Return how many points one heartbeat takes, at least one where there is one."""
+    sizes = accumulate(len(point.model_dump_json()) for point in points[:MOST_POINTS])
+    return max(sum(1 for _ in takewhile(lambda size: size <= MOST_BYTES, sizes)), min(len(points), 1))
 
 
 def _tell(client: Client, lease: Lease, ending: Trained | Broke) -> None:
@@ -192,26 +222,23 @@ def _tell(client: Client, lease: Lease, ending: Trained | Broke) -> None:
         client.complete(lease.lease_id, Diverged.model_validate({"diverged": str(ending.loss)}))
 
 
-def _patiently(call: Callable[[], T], stop: threading.Event) -> T | None:
-    """Call until the server answers, for an hour at most; None when stopped meanwhile. Raises Refused."""
+def _patiently(call: Callable[[], T], stop: threading.Event, *, even_if_it_fails: bool = True) -> T:
+    """Call until the server answers, for an hour at most. Raises Stopped, Refused, or what lasted an hour."""
     deadline = time.monotonic() + OFFLINE_SECONDS
     pause = IDLE_SECONDS
     while True:
         try:
             return call()
         except (ServerUnreachable, ServerFailed) as error:
+            if isinstance(error, ServerFailed) and not even_if_it_fails:
+                raise
             if stop.is_set():
-                return None
+                raise Stopped from error
             if time.monotonic() > deadline:
                 raise
-            log.warning("the server is away, trying again in %.0f s: %s", pause, error)
+            log.warning("trying again in %.0f s: %s", pause, error)
         stop.wait(pause * random.uniform(0.8, 1.2))
         pause = min(pause * 2, 30)
-
-
-def _point(reported: Reported) -> Point:
-    metrics = {name: _NON_FINITE.get(str(value), value) for name, value in reported.metrics.items()}
-    return Point.model_validate({"step": reported.step, "metrics": metrics})
 
 
 def _summary(ending: Trained | Broke) -> str:

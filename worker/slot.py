@@ -1,8 +1,10 @@
 """One device and the child process that trains on it."""
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 
 from worker.child import Broke, Message, Order, main
@@ -21,29 +23,34 @@ class Slot:
         self._lifeline: Connection
 
     def begin(self, order: Order) -> None:
-        """Send an order to the child, started now if there is none."""
+        """Send an order to the child; one that is missing, or died while it was idle, is started first."""
+        if self._child is not None and not self._child.is_alive():
+            self.stop()
         if self._child is None:
             self._start()
-        self._orders.send(order)
+        with suppress(OSError):  # it has just died: `messages` says so
+            self._orders.send(order)
 
     def messages(self, seconds: float) -> Iterator[Message]:
         """Yield what the child says within `seconds`; the death of the child is a Broke."""
         child = self._child
         if child is None:
             return
-        ready = wait([self._orders, child.sentinel], timeout=seconds)
-        try:
+        wait([self._orders, child.sentinel], timeout=seconds)
+        is_dead = not child.is_alive()  # asked of the process: what it forked may hold its pipes open
+        with suppress(EOFError, OSError):  # it died in mid-sentence: said below
             while self._orders.poll():
                 yield self._orders.recv()
-        except (EOFError, OSError):
-            pass  # it died in mid-sentence: said below
-        if child.sentinel in ready:
+        if is_dead:
             yield self._obituary(child)
 
     def stop(self) -> None:
-        """Kill the child, whatever it is doing."""
+        """Kill the child and whatever it has started."""
         if self._child is not None:
-            self._child.kill()
+            if self._child.pid is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(self._child.pid, signal.SIGKILL)
+            self._child.kill()  # where it had not yet made a group of its own
             self._child.join()
             self._orders.close()
             self._lifeline.close()
@@ -55,13 +62,23 @@ class Slot:
         self._child = _spawn.Process(
             target=main, args=(orders, lifeline, self.device, self._threads), name=f"slot-{self.device}"
         )
-        self._child.start()
+        with _interrupts_blocked():  # Ctrl-C on a terminal is this process's business
+            self._child.start()
         orders.close()
         lifeline.close()
 
     def _obituary(self, child: multiprocessing.process.BaseProcess) -> Broke:
-        child.join()
         code = child.exitcode or 0
         self.stop()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         return Broke("error", f"The training process died with {how}.")
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT in this thread; a process started meanwhile inherits that."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

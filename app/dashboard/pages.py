@@ -5,7 +5,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -44,6 +44,11 @@ def study(name: str, house: TheHouse) -> Response:
     if page is None:
         return _page("missing.html", name, status=HTTPStatus.NOT_FOUND)
     return _page("study.html", page)
+
+
+@router.get("/docs")
+def docs(request: Request) -> Response:
+    return _page("docs.html", summaries.calls(request.app.openapi()))
 
 
 @router.get("/style.css")

@@ -1,6 +1,8 @@
 """What a page shows, as numbers: one frozen dataclass a page."""
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
 from app.domain.study import Progress, StudyState
 from app.domain.trial import Ranked, TrialState
@@ -45,6 +47,41 @@ class StudyPage:
     dimensions: list[str]
     best: list[Ranked]
     is_live: bool
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the HTTP interface."""
+
+    method: str
+    path: str
+    says: str
+    example: str | None  # of its request
+    statuses: list[str]
+
+
+def calls(document: dict[str, Any]) -> list[Call]:
+    """Return every call of an OpenAPI document, in its order."""
+    return [
+        Call(
+            method.upper(),
+            path,
+            operation["description"],
+            _example(document, operation),
+            list(operation["responses"]),
+        )
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    ]
+
+
+def _example(document: dict[str, Any], operation: dict[str, Any]) -> str | None:
+    if "requestBody" not in operation:
+        return None
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    first = schema.get("anyOf", [schema])[0]
+    examples = document["components"]["schemas"][first["$ref"].rsplit("/", 1)[-1]]["examples"]
+    return json.dumps(examples[0], indent=2)
 
 
 def home(house: House) -> Home:

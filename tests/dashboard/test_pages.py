@@ -1,3 +1,6 @@
+import pytest
+
+
 def create(api, **changed):
     study = {
         "name": "s",
@@ -59,8 +62,18 @@ def test_an_unknown_study_is_a_page_too_and_escapes_what_was_asked(api):
     assert api.get("/studies/%00").status_code == 404
 
 
-def test_pages_load_nothing_from_elsewhere(api):
-    answer = api.get("/")
+def test_the_page_of_the_api_shows_every_call_with_an_example(api):
+    page = api.get("/docs").text
+
+    for path, operations in api.get("/openapi.json").json()["paths"].items():
+        for method in operations:
+            assert f"<code>{method.upper()} {path}</code>" in page
+    assert page.count("<pre>") == 5
+
+
+@pytest.mark.parametrize("path", ["/", "/docs"])
+def test_pages_load_nothing_from_elsewhere(api, path):
+    answer = api.get(path)
 
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert "http://" not in answer.text.replace("http://127.0.0.1", "")

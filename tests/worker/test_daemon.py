@@ -35,6 +35,11 @@ ENDINGS = {  # of each strange task: the trial's state, its attempt's outcome, a
     "runs-out-of-memory": ("failed", "out_of_memory", "MemoryError: 64 GiB"),
     "returns-nothing": ("failed", "error", "TypeError"),
     "goes-back": ("failed", "error", "steps rise"),
+    "reports-a-name-that-is-too-long": ("failed", "error", "at most 100 characters"),
+    "reports-no-metrics": ("failed", "error", "at least 1 item"),
+    "reports-half-a-step": ("failed", "error", "cannot be interpreted as an integer"),
+    "raises-odd-text": ("failed", "error", "caf\\udce9.csv\\0"),
+    "forks-and-dies": ("failed", "error", "The training process died with signal SIGKILL."),
     "nan": ("diverged", "diverged", "nan"),
     "negative-infinity": ("diverged", "diverged", "-inf"),
     "diverges": ("diverged", "diverged", "too large"),
@@ -53,6 +58,52 @@ def test_however_training_ends_it_is_said_and_the_slot_goes_on(server, work, a_s
         assert (trial.state, trial.attempts[0].outcome) == (state, outcome), task
         assert message in trial.attempts[0].message, task
     assert server.study("after").counts.succeeded == 1
+
+
+def test_a_long_curve_arrives_whole_and_does_not_hold_up_the_result(server, work, a_study):
+    server.create_study(a_study("reports-much"))
+
+    assert work(server, "--idle-exit", "0.5").wait(60) == 0
+
+    assert server.study("reports-much").counts.succeeded == 1
+    assert len(attempts(server, "reports-much")[0].reports) == 5000
+
+
+def test_a_child_that_dies_while_it_is_idle_is_replaced(server, work, a_study):
+    server.create_study(a_study("takes"))
+    worker = work(server)
+    wait_until(lambda: server.study("takes").counts.succeeded == 1)
+    for child in psutil.Process(worker.pid).children():
+        if "spawn_main" in " ".join(child.cmdline()):
+            child.kill()
+
+    server.create_study(a_study("takes", name="after"))
+
+    wait_until(lambda: server.study("after").counts.succeeded == 1)
+
+
+def test_two_slots_on_one_device_train_different_trials(server, work, a_study):
+    server.create_study(a_study("takes", max_trials=6))
+
+    worker = work(server, "--devices", "cpu,cpu", "--idle-exit", "0.5")
+
+    assert worker.wait(60) == 0
+    assert server.study("takes").counts.succeeded == 6
+    assert "dropped" not in worker.log.read_text()
+
+
+def test_a_worker_stops_although_its_server_hangs(database, programs, work, slow_study):
+    process = programs("serve", "--database", database, "--port", "0")
+    with Client(address_of(process)) as client:
+        wait_until(client.is_ready)
+        client.create_study(slow_study)
+        worker = work(client)
+        wait_until(lambda: is_training(client, "takes"))
+        process.send_signal(signal.SIGSTOP)
+
+        worker.terminate()
+
+        assert worker.wait(20) == 0
 
 
 def test_a_killed_worker_takes_its_training_with_it_and_no_result_appears(short, work, slow_study):
@@ -154,7 +205,10 @@ def test_an_attempt_records_what_its_result_may_depend_on(server, work, a_study)
     ("options", "said"),
     [
         (("--server", "http://127.0.0.1:9"), "no server answers at http://127.0.0.1:9"),
+        (("--server", "127.0.0.1:9"), "'127.0.0.1:9' is not an address"),
         (("--devices", "cuda:99"), "'cuda:99' is not here"),
+        (("--name", "my gpu"), "'my gpu' is not a name"),
+        (("--study", "my study"), "'my study' is not a name"),
     ],
 )
 def test_a_worker_that_cannot_work_says_why(programs, options, said):

@@ -14,7 +14,6 @@ from thiessen.contract.leases import (
     Loss,
     Outcome,
     Point,
-    Release,
 )
 from thiessen.contract.problems import Problem
 from thiessen.contract.studies import Best, BestConfig, Counts, Study, StudySpec
@@ -36,7 +35,6 @@ __all__ = [
     "Point",
     "Problem",
     "Reasons",
-    "Release",
     "Study",
     "StudySpec",
     "Trial",

@@ -120,9 +120,3 @@ class Failure(Request):
     kind: Literal["error", "out_of_memory"]
     message: Text
     traceback: Text = ""
-
-
-class Release(Answer):
-    """The trial went back to the queue; the attempt is not used up."""
-
-    released: Literal[True] = True

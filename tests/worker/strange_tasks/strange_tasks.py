@@ -47,6 +47,37 @@ def _goes_back(config, context):
     return 1.0
 
 
+def _reports_a_name_that_is_too_long(config, context):
+    context.report(1, **{"x" * 120: 1.0})
+
+
+def _reports_no_metrics(config, context):
+    context.report(1)
+
+
+def _reports_half_a_step(config, context):
+    context.report(0.5, loss=1.0)
+
+
+def _raises_odd_text(config, context):
+    raise FileNotFoundError(os.fsdecode(b"caf\xe9.csv") + "\0")
+
+
+def _forks_and_dies(config, context):
+    if os.fork() == 0:
+        time.sleep(600)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _reports_much(config, context):
+    """Thousands of points at once, numpy's integers among the steps."""
+    import numpy as np
+
+    for step in range(5000):
+        context.report(np.int64(step), **{f"metric_{number:02}" + "x" * 80: 0.1 for number in range(20)})
+    return 0.5
+
+
 def _takes(config, context):
     """Report every tenth of a second for `seconds`, then return x."""
     for step in range(int(config["seconds"] * 10)):
@@ -76,3 +107,9 @@ RETURNS_NOTHING = Task("returns-nothing", _returns_nothing)
 GOES_BACK = Task("goes-back", _goes_back)
 TAKES = Task("takes", _takes)
 SEEDS = Task("seeds", _seeds)
+REPORTS_A_NAME_THAT_IS_TOO_LONG = Task("reports-a-name-that-is-too-long", _reports_a_name_that_is_too_long)
+REPORTS_NO_METRICS = Task("reports-no-metrics", _reports_no_metrics)
+REPORTS_HALF_A_STEP = Task("reports-half-a-step", _reports_half_a_step)
+RAISES_ODD_TEXT = Task("raises-odd-text", _raises_odd_text)
+FORKS_AND_DIES = Task("forks-and-dies", _forks_and_dies)
+REPORTS_MUCH = Task("reports-much", _reports_much)
