@@ -6,6 +6,7 @@ Runs under any Python 3, to be able to say that it is too old. A second run with
 """
 
 import contextlib
+import fcntl
 import hashlib
 import importlib.util
 import json
@@ -22,6 +23,7 @@ CONFIG = os.path.join(HOME, "pyvenv.cfg")
 PYTHON = os.path.join(HOME, "bin", "python")
 STAMP = os.path.join(HOME, "thiessen.json")
 CONSTRAINTS = os.path.join(HOUSE, "constraints.txt")
+LOCK = os.open(CONSTRAINTS, os.O_RDONLY)  # any file that is always there
 OLDEST = (3, 11)
 VERSION = "{}.{}".format(*sys.version_info[:2])
 # What an extra fetches in megabytes, and the distribution that shows that it is there. Measured on Linux:
@@ -46,6 +48,7 @@ def main():
             f"Thiessen needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}.",
             "Install a newer one and name it, for example: make demo PYTHON=python3.12",
         )
+    wait_for_others()
     if os.path.lexists(HOME) and not os.path.isfile(CONFIG):
         give_up(
             f"{HOME} is not a virtual environment: it has no pyvenv.cfg.",
@@ -70,6 +73,17 @@ def main():
             remove()
         raise
     write_stamp(extras)
+
+
+def wait_for_others():
+    """Wait for another run, and for what a killed one left behind: a child keeps the lock until it ends."""
+    try:
+        fcntl.flock(LOCK, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("Waiting for another run that prepares .venv", flush=True)
+        fcntl.flock(LOCK, fcntl.LOCK_EX)
+    except OSError:
+        pass  # a file system without locks
 
 
 def fingerprint():
@@ -177,7 +191,7 @@ def install(extras):
 def run(*command, stdout=None):
     """Run a command to its end. When this one is stopped, so is all that the command started."""
     process = subprocess.Popen(
-        command, stdout=stdout, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, stdout=stdout, stderr=subprocess.PIPE, text=True, start_new_session=True, pass_fds=[LOCK]
     )
     try:
         said, complaint = process.communicate()

@@ -108,7 +108,7 @@ def test_no_network_is_told_with_the_remedy_and_nothing_is_left_half_made(clone)
     ran = prepare(clone, PIP_NO_INDEX="1", PIP_FIND_LINKS="")
 
     assert ran.returncode == 1
-    assert "pip could not install Thiessen" in ran.stderr
+    assert "pip could not install Thiessen: ERROR: Could not find" in ran.stderr
     assert "PIP_INDEX_URL" in ran.stderr
     assert not (clone / ".venv").exists()
 
@@ -141,6 +141,21 @@ def test_an_environment_that_a_kill_left_without_pip_is_made_anew(clone):
     assert "Rebuilding" in ran.stdout
     assert "pip could not install Thiessen" in ran.stderr
     assert "No module named pip" not in ran.stderr
+
+
+def test_a_run_waits_for_what_a_killed_one_left_running(clone, environment):
+    stand_in(clone, then="time.sleep(1); open(home + '/ended', 'w').close()")
+    script = [sys.executable, clone / "chores" / "environment.py", "server"]
+    with subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+        while not running.stdout.readline().startswith("pip ["):
+            pass
+        running.kill()
+        running.wait()
+
+        ran = prepare(clone, before=f"import os; assert not os.path.exists({str(environment / 'ended')!r})")
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("Waiting for another run")
 
 
 def moved(clone):
