@@ -2,8 +2,8 @@
 
     python chores/numpy_versions.py
 
-Makes an environment with nothing but numpy for each, and throws it away. Both compute the proposals of
-tests/search/proposals.py, with the features of this processor that numpy knows and without them.
+Makes an environment with nothing but numpy and scipy for each, and throws it away. Both compute the proposals
+of tests/search/proposals.py, with the features of this processor that numpy knows and without them.
 """
 
 import json
@@ -12,12 +12,16 @@ import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 HOUSE = Path(__file__).parents[1]
 PROPOSALS = HOUSE / "tests" / "search" / "proposals.py"
-VERSIONS = ("numpy==1.26.*", "numpy")  # the oldest of pyproject.toml, with its fixes, and the newest
+VERSIONS = (  # the oldest of pyproject.toml, with their fixes, and the newest
+    ("numpy==1.26.*", "scipy==1.11.*"),
+    ("numpy", "scipy"),
+)
 
 
 def main() -> int:
@@ -39,13 +43,13 @@ def main() -> int:
     return 0 if len(found) == 1 else 1
 
 
-def environment(folder: Path, wanted: str) -> str:
-    """Return the Python of a new environment with this numpy in it, or give up."""
+def environment(folder: Path, wanted: Sequence[str]) -> str:
+    """Return the Python of a new environment with these packages in it, or give up."""
     venv.create(folder, with_pip=True)
     python = str(folder / "bin" / "python")
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     ran = subprocess.run(
-        [*install, "--only-binary=:all:", wanted], capture_output=True, text=True, check=False
+        [*install, "--only-binary=:all:", *wanted], capture_output=True, text=True, check=False
     )
     if ran.returncode != 0:
         version = sys.version.split()[0]

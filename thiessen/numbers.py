@@ -18,6 +18,7 @@ class Stream:
     """
 
     def __init__(self, seed: int, trial: int) -> None:
+        self.seed: Final = seed  # for what all trials of a study share
         self._words = _philox_words((seed << 64) | trial)
 
     def uniform(self) -> float:
@@ -38,6 +39,11 @@ def trial_seed(study_seed: int, trial: int) -> int:
     """Return the seed a trial trains with: below 2**53, so that JSON and torch both keep it exact."""
     digest = hashlib.sha256(f"{study_seed}:{trial}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 11
+
+
+def hashed(key: str, bits: int) -> int:
+    """Return `bits` random bits that depend on nothing but the key, rounded up to whole bytes."""
+    return int.from_bytes(hashlib.shake_256(key.encode()).digest((bits + 7) // 8), "big")
 
 
 def exp(x: float) -> float:

@@ -3,7 +3,7 @@
     python tests/search/proposals.py history > history.json
     python tests/search/proposals.py < history.json
 
-Needs numpy and this repository on the path, nothing else.
+Needs numpy, scipy and this repository on the path, nothing else.
 """
 
 import hashlib

@@ -1,10 +1,13 @@
+import math
 from collections import Counter
+from statistics import fmean
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
-from thiessen.search import Landscape, Random, Stream
+from thiessen.search import Grid, Landscape, Random, Stream
 from thiessen.space import Boolean, Categorical, Float, Int, Space
 
 UNLIKELY = 0.001  # a chi-squared or Kolmogorov test on a fixed stream fails below this
@@ -27,12 +30,37 @@ def test_losses_change_nothing(data, mixed_spaces, a_landscape):
     assert propose(ours, trial=9) == propose(theirs, trial=9)
 
 
+@pytest.mark.row(3)
 def test_proposals_are_uniform_over_trials_on_the_declared_scale():
-    landscape = Landscape(Space(x=Float(-1.0, 3.0), kind=Categorical(("a", "b", "c"))))
+    space = Space(x=Float(-1.0, 3.0), lr=Float(1e-4, 1.0, log=True), kind=Categorical(("a", "b", "c")))
+    landscape = Landscape(space)
     configs = [propose(landscape, trial=trial).config for trial in range(3_000)]
 
     assert kstest([config["x"] for config in configs], "uniform", args=(-1, 4)).pvalue > UNLIKELY
+    assert kstest([math.log10(config["lr"]) for config in configs], "uniform", args=(-4, 4)).pvalue > UNLIKELY
     assert chisquare(list(Counter(config["kind"] for config in configs).values())).pvalue > UNLIKELY
+
+
+@pytest.mark.row(3)
+def test_where_one_dimension_does_not_matter_it_finds_a_narrow_valley_that_a_grid_misses():
+    landscape = Landscape(Space(a_1=Float(0.0, 1.0), a_2=Float(0.0, 1.0)))
+    grid, same = Grid.for_budget(landscape.space, 100), Stream(0, 0)
+    laid = {grid.propose(landscape.space, landscape, turn, same).config["a_1"] for turn in range(100)}
+    ours, theirs = [], []
+    for seed in range(200):
+        drawn = {propose(landscape, seed=seed, trial=trial).config["a_1"] for trial in range(100)}
+        assert (len(drawn), len(laid)) == (100, 10)
+
+        valley = Stream(seed, 100).uniform()
+        ours.append(min(narrow(a_1 - valley) for a_1 in drawn))
+        theirs.append(min(narrow(a_1 - valley) for a_1 in laid))
+
+    assert fmean(ours) < fmean(theirs) / 2
+
+
+def narrow(offset, width=0.02):
+    """Return the loss of a valley in a plain: 0 in its middle, 1 outside."""
+    return min(abs(offset) / width, 1.0)
 
 
 def test_two_dimensions_are_drawn_independently():

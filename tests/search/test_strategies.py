@@ -5,11 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thiessen.search import STRATEGIES, Exhausted, Landscape, Stream
+from thiessen.search import STRATEGIES, Exhausted, Grid, Landscape, Stream
 from thiessen.search.strategy import MAX_DRAWS
 from thiessen.space import Boolean, Categorical, Float, Int, Ordinal, Space, config_key
 
-pytestmark = pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
+EVERY = 64  # levels, so that the grids here leave out no integer
+TABLE = STRATEGIES | {
+    "grid": Grid(EVERY),
+    "shuffled grid": Grid(EVERY, "shuffled"),
+    "coarse to fine grid": Grid(EVERY, "coarse_to_fine"),
+}
+pytestmark = pytest.mark.parametrize("strategy", TABLE.values(), ids=TABLE)
 
 FINITE = [
     Space(only=Float(2, 2)),
@@ -20,9 +26,9 @@ FINITE = [
 ]
 
 
-def proposal_or_none(strategy, landscape, *, seed=1, trial=99):
+def proposal_or_none(strategy, landscape, *, seed=1, turn=0):
     try:
-        return strategy.propose(landscape.space, landscape, trial, Stream(seed, trial))
+        return strategy.propose(landscape.space, landscape, turn, Stream(seed, 99 + turn))
     except Exhausted:
         return None
 
@@ -32,7 +38,7 @@ def number_of_points(space):
 
 
 def test_a_strategy_goes_by_its_name_and_has_a_version(strategy):
-    assert STRATEGIES[strategy.name] is strategy
+    assert isinstance(strategy, type(STRATEGIES[strategy.name]))
     assert strategy.version == 1
 
 
@@ -74,11 +80,14 @@ def state(landscape):
     return [*arrays, *rest, landscape.best, landscape.worst, landscape.watermark]
 
 
-def test_other_seeds_and_other_trials_give_other_proposals(strategy):
+def test_other_turns_give_other_proposals_and_so_do_other_seeds_except_on_a_grid(strategy):
     landscape = Landscape(Space(x=Float(0.0, 1.0)))
-    keys = [(seed, trial) for seed in range(10) for trial in range(10)]
-    proposals = [proposal_or_none(strategy, landscape, seed=seed, trial=trial) for seed, trial in keys]
-    assert len({proposal.config["x"] for proposal in proposals}) == 100
+    keys = [(seed, turn) for seed in range(10) for turn in range(10)]
+    proposals = [
+        proposal_or_none(strategy, landscape, seed=seed, turn=turn).config["x"] for seed, turn in keys
+    ]
+    assert len(set(proposals[:10])) == 10
+    assert len(set(proposals)) == 100 or (strategy.name == "grid" and len(set(proposals)) <= EVERY)
 
 
 def test_a_proposal_cannot_be_changed(strategy):

@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 from thiessen.contract.space import Space
 from thiessen.contract.words import Answer, Config, Name, Request, Seed, StudyState
 
-StrategyName = Literal["biased_random", "random"]
+StrategyName = Literal["biased_random", "grid", "quasi_random", "random"]
 
 EXAMPLE: JsonDict = {
     "name": "digits-sgd",
