@@ -7,6 +7,7 @@ are written as JSON, so that peers need nothing of ours.
 import itertools
 import math
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -18,7 +19,9 @@ from benchmarks.search import nodes
 
 VERSION = 1  # of all tasks; raise it when a loss or a space changes, so that no cached run is mistaken for a new one
 SPLIT = tomllib.loads(Path(__file__).with_name("split.toml").read_text())
-SAMPLE = 2**18  # configs that stand for a space with a continuum of them
+CHUNK, CHUNKS = 2**18, 16  # of configs that stand for a space with a continuum of them: F is seen down to 2e-7
+EXACT, THINNED = 2**16, 2**12  # of a ranking, the best are kept exactly, and this many of the rest
+REFERENCES = Path(__file__).parents[1] / ".runs" / "references"
 LARGEST = 1e20  # a network with a loss beyond it diverged
 
 Config = dict[str, Any]
@@ -32,8 +35,8 @@ class Family(Protocol):
     def replicates(self, config: Config) -> np.ndarray:
         """Return the losses of training this config once for each seed there is."""
 
-    def all_losses(self) -> np.ndarray:
-        """Return the noise-free loss of every config, or of a sample uniform on the declared scales."""
+    def all_losses(self) -> Iterator[np.ndarray]:
+        """Return the noise-free loss of every config, or of a sample uniform on the declared scales, in chunks."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Task:
     """One task, judged against its whole space."""
 
     name: str
+    instance: int
     family: Family
 
     @property
@@ -57,13 +61,31 @@ class Task:
 
     def share_better(self, config: Config) -> tuple[float, float]:
         """Return the shares of the space that are better, and better or equal, judged without noise."""
-        below, upto = (int(np.searchsorted(self._ranked, self.loss(config), side)) for side in ("left", "right"))
+        losses, ranks, size = self._ranking
+        first, last = (int(np.searchsorted(losses, self.loss(config), side)) for side in ("left", "right"))
+        better = int(ranks[first - 1]) + 1 if first else 0
         # A config between two of a sample owns the gap.
-        return below / len(self._ranked), min(max(upto, below + 1), len(self._ranked)) / len(self._ranked)
+        better_or_equal = max(int(ranks[last]) if last < len(ranks) else size, better + 1)
+        return min(better, size - 1) / size, min(better_or_equal, size) / size
 
     @cached_property
-    def _ranked(self) -> np.ndarray:
-        return np.sort(self.family.all_losses())
+    def _ranking(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return losses in order, the rank of each among all configs, and how many those are."""
+        kept = REFERENCES / f"{VERSION}-{self.name.replace(':', '-')}-{self.instance}.npz"
+        if not kept.exists():
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            losses, ranks, size = self._ranked()
+            made = kept.with_suffix(".made.npz")  # a kill while it is written leaves nothing to be misread
+            np.savez(made, losses=losses, ranks=ranks, size=size)
+            made.replace(kept)
+        with np.load(kept) as read:
+            return read["losses"], read["ranks"], int(read["size"])
+
+    def _ranked(self) -> tuple[np.ndarray, np.ndarray, int]:
+        losses = np.sort(np.concatenate(list(self.family.all_losses())))
+        rest = np.linspace(min(EXACT, len(losses)), len(losses), THINNED, endpoint=False).astype(int)
+        ranks = np.unique(np.concatenate([np.arange(min(EXACT, len(losses))), rest[rest < len(losses)]]))
+        return losses[ranks], ranks, len(losses)
 
 
 @lru_cache(maxsize=None)  # a few megabytes each
@@ -71,8 +93,8 @@ def task(name: str, instance: int) -> Task:
     """Return the task of this name; only BBOB functions come in several instances."""
     family, *what = name.split(":")
     if family == "bbob":
-        return Task(name, Bbob(int(what[0]), int(what[1]), instance))
-    return Task(name, Surface(what[0]) if family == "surface" else Table(family, what[0]))
+        return Task(name, instance, Bbob(int(what[0]), int(what[1]), instance))
+    return Task(name, 1, Surface(what[0]) if family == "surface" else Table(family, what[0]))
 
 
 def instance_of(half: str, seed: int) -> int:
@@ -104,8 +126,8 @@ class Table:
     def replicates(self, config: Config) -> np.ndarray:
         return self._losses["".join(str(ch.index(config[name])) for name, ch in self._choices.items())]
 
-    def all_losses(self) -> np.ndarray:
-        return np.array([losses.mean() for losses in self._losses.values()])
+    def all_losses(self) -> Iterator[np.ndarray]:
+        yield np.array([losses.mean() for losses in self._losses.values()])
 
 
 class Bbob:
@@ -120,8 +142,9 @@ class Bbob:
     def replicates(self, config: Config) -> np.ndarray:
         return np.array([self._problem([config[name] for name in self.space])])
 
-    def all_losses(self) -> np.ndarray:
-        return np.array(self._problem(np.random.default_rng(0).uniform(-5, 5, (SAMPLE, len(self.space)))))
+    def all_losses(self) -> Iterator[np.ndarray]:
+        for chunk in range(CHUNKS):
+            yield np.array(self._problem(np.random.default_rng(chunk).uniform(-5, 5, (CHUNK, len(self.space)))))
 
 
 class Surface:
@@ -152,15 +175,16 @@ class Surface:
             np.array([_position(config["scale"], nodes.SCALES)]),
         )[0]
 
-    def all_losses(self) -> np.ndarray:
-        draw = np.random.default_rng(0)
-        return self._at(
-            draw.integers(len(nodes.RULES), size=SAMPLE),
-            draw.uniform(0, len(nodes.DECAYS) - 1, SAMPLE),
-            draw.integers(len(nodes.WIDTHS), size=SAMPLE),
-            draw.uniform(0, len(nodes.RATES) - 1, SAMPLE),
-            draw.uniform(0, len(nodes.SCALES) - 1, SAMPLE),
-        ).mean(axis=1)
+    def all_losses(self) -> Iterator[np.ndarray]:
+        for chunk in range(CHUNKS):
+            draw = np.random.default_rng(chunk)
+            yield self._at(
+                draw.integers(len(nodes.RULES), size=CHUNK),
+                draw.uniform(0, len(nodes.DECAYS) - 1, CHUNK),
+                draw.integers(len(nodes.WIDTHS), size=CHUNK),
+                draw.uniform(0, len(nodes.RATES) - 1, CHUNK),
+                draw.uniform(0, len(nodes.SCALES) - 1, CHUNK),
+            ).mean(axis=1)
 
     def _at(
         self, rule: np.ndarray, decay: np.ndarray, width: np.ndarray, rate: np.ndarray, scale: np.ndarray
