@@ -13,7 +13,7 @@ def drawn(lines: Mapping[str, Sequence[float]]) -> str:
     trials = max(len(line) for line in lines.values())
     top = math.ceil(math.log10(max(max(line) for line in lines.values())))
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif"',
         'font-size="12" role="img" aria-label="Random-equivalent trials against trials">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
     ]
@@ -24,14 +24,18 @@ def drawn(lines: Mapping[str, Sequence[float]]) -> str:
     for at in range(0, trials + 1, 25):
         x = _x(at, trials)
         parts.append(f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{at}</text>')
-    parts.append(f'<text x="{_x(trials / 2, trials):.1f}" y="{HEIGHT - 8}" text-anchor="middle">trials</text>')
+    parts.append(
+        f'<text x="{_x(trials / 2, trials):.1f}" y="{HEIGHT - 8}" text-anchor="middle">trials</text>'
+    )
     parts.append(f'<text x="{LEFT}" y="{TOP - 6}">random-equivalent trials</text>')
     labels = _apart({name: _y(max(line[-1], 1.0), top) for name, line in lines.items()})
     for (name, line), colour, dash in zip(lines.items(), COLOURS, DASHES, strict=False):
         points = " ".join(f"{_x(k, trials):.1f},{_y(max(v, 1.0), top):.1f}" for k, v in enumerate(line, 1))
         style = f'fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
         parts.append(f'<polyline points="{points}" {style}/>')
-        parts.append(f'<text x="{WIDTH - RIGHT + 8}" y="{labels[name] + 4:.1f}" fill="{colour}">{name}</text>')
+        parts.append(
+            f'<text x="{WIDTH - RIGHT + 8}" y="{labels[name] + 4:.1f}" fill="{colour}">{name}</text>'
+        )
     return "\n".join([*parts, "</svg>\n"])
 
 

@@ -3,7 +3,8 @@
 A method is asked for the config of a trial and told its loss: `inf` if the training diverged, None if it
 crashed for reasons that have nothing to do with the config. Nothing else is known to it.
 
-Ours are written `random`, `biased_random`, or with settings of the strategy `biased_random/name=value,name=value`.
+Ours are written `random`, `biased_random`, or with settings of the strategy
+`biased_random/name=value,name=value`.
 """
 
 import json
@@ -98,7 +99,9 @@ class Hyperopt:
         import hyperopt
 
         self._hyperopt, self._space, self._seed = hyperopt, space, seed
-        self._dimensions = {name: _hyperopt_dimension(hyperopt.hp, name, entry) for name, entry in space.items()}
+        self._dimensions = {
+            name: _hyperopt_dimension(hyperopt.hp, name, entry) for name, entry in space.items()
+        }
         self._domain = hyperopt.base.Domain(lambda _: 0.0, self._dimensions)
         self._trials = hyperopt.Trials()
 
@@ -112,7 +115,9 @@ class Hyperopt:
         config: Config = {}
         for name, entry in self._space.items():
             if _holds(entry, config):
-                config[name] = entry["choices"][int(drawn[name])] if "choices" in entry else float(drawn[name])
+                config[name] = (
+                    entry["choices"][int(drawn[name])] if "choices" in entry else float(drawn[name])
+                )
         return config
 
     def tell(self, number: int, loss: float | None) -> None:
@@ -121,7 +126,10 @@ class Hyperopt:
         if loss is None or not math.isfinite(loss):
             document["state"], document["result"] = base.JOB_STATE_DONE, {"status": base.STATUS_FAIL}
         else:
-            document["state"], document["result"] = base.JOB_STATE_DONE, {"status": base.STATUS_OK, "loss": loss}
+            document["state"], document["result"] = (
+                base.JOB_STATE_DONE,
+                {"status": base.STATUS_OK, "loss": loss},
+            )
         self._trials.refresh()
 
 

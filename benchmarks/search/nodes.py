@@ -1,4 +1,4 @@
-"""Where the networks of surfaces.npz were trained: the nodes of the grid, shared by who trains and who looks up."""
+"""Where the networks of surfaces.npz were trained: the nodes of the grid."""
 
 from pathlib import Path
 

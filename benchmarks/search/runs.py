@@ -1,5 +1,6 @@
 """Which searches to run, what has been run already, and whether it may be reported."""
 
+import contextlib
 import hashlib
 import json
 import math
@@ -36,7 +37,7 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 }
 """What can be different from one worker, no crashes, no noise, and losses told as they are."""
 
-RETOLD = ("cubed", "1e30", "inf", "nan")  # only compared proposal by proposal: ours alone, few repetitions
+RETOLD = ("cubed", "1e30", "inf", "nan")  # only compared, proposal by proposal: ours alone, seldom
 RETOLD_REPETITIONS = 2
 KEY = (
     "method", "version", "tasks", "task", "instance", "seed",
@@ -53,14 +54,16 @@ def refuse_dirty(half: str, house: Path = HOUSE) -> None:
     changes = _git(house, "status", "--porcelain")
     if half == "report" and changes:
         raise DirtyTree(
-            f"The report half is judged on committed code only, and these differ from the commit:\n{changes}\n"
+            f"The report half is judged on committed code only; these differ from the commit:\n{changes}\n"
             "Commit or remove them. To look while you work, use the tune half."
         )
 
 
 def commit(house: Path = HOUSE) -> str:
     """Return the commit, marked when the tree differs from it."""
-    return _git(house, "rev-parse", "--short=12", "HEAD") + ("+" if _git(house, "status", "--porcelain") else "")
+    return _git(house, "rev-parse", "--short=12", "HEAD") + (
+        "+" if _git(house, "status", "--porcelain") else ""
+    )
 
 
 def cells(half: str, methods: Iterable[str], conditions: Iterable[str], repetitions: int) -> Iterator[Cell]:
@@ -73,7 +76,8 @@ def cells(half: str, methods: Iterable[str], conditions: Iterable[str], repetiti
                 for condition in conditions:
                     for method in methods:
                         if _is_wanted(method, condition, repetition):
-                            yield _cell(half, method, versions[method], name, first + repetition, condition)
+                            searched = {"method": method, "version": versions[method], "task": name}
+                            yield _cell(searched, half, first + repetition, condition)
 
 
 def key(cell: Cell) -> str:
@@ -118,8 +122,9 @@ class Environments:
     def run(self, cell: Cell) -> Run:
         """Return the result of a cell. Raises RuntimeError when its process dies; it has said why."""
         process = self._process(environment_of(cell["method"]))
-        process.stdin.write(json.dumps(cell) + "\n")
-        process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # then it does not answer either
+            process.stdin.write(json.dumps(cell) + "\n")
+            process.stdin.flush()
         answer = process.stdout.readline()
         if not answer:
             raise RuntimeError(f"the search stopped: {cell['method']} on {cell['task']}, seed {cell['seed']}")
@@ -128,8 +133,7 @@ class Environments:
     def close(self) -> None:
         """Let each process end by itself."""
         for process in self._processes.values():
-            process.stdin.close()
-            process.wait()
+            process.communicate()
 
     def _process(self, name: str) -> subprocess.Popen[str]:
         if name not in self._processes:
@@ -179,13 +183,11 @@ def _is_wanted(method: str, condition: str, repetition: int) -> bool:
     return repetition < limits.get(method, limits["default"])
 
 
-def _cell(half: str, method: str, version: str, name: str, seed: int, condition: str) -> Cell:
+def _cell(searched: Cell, half: str, seed: int, condition: str) -> Cell:
     usual = {"workers": 1, "crashes": 0.0, "noise": False, "told": "plain"}
     return {
-        "method": method,
-        "version": version,
+        **searched,
         "tasks": tasks.VERSION,
-        "task": name,
         "instance": tasks.instance_of(half, seed),
         "seed": seed,
         "budget": SPLIT["budget"],

