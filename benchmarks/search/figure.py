@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 420, 60, 170, 20, 45
 DASHES = ("", "8 3", "2 3", "8 3 2 3", "14 4", "4 4", "1 5", "12 3 2 3 2 3")  # colour is never the only sign
@@ -29,7 +30,7 @@ def drawn(lines: Mapping[str, Sequence[float]]) -> str:
     )
     parts.append(f'<text x="{LEFT}" y="{TOP - 6}">random-equivalent trials</text>')
     labels = _apart({name: _y(max(line[-1], 1.0), top) for name, line in lines.items()})
-    for (name, line), colour, dash in zip(lines.items(), COLOURS, DASHES, strict=False):
+    for (name, line), colour, dash in zip(lines.items(), cycle(COLOURS), cycle(DASHES), strict=False):
         points = " ".join(f"{_x(k, trials):.1f},{_y(max(v, 1.0), top):.1f}" for k, v in enumerate(line, 1))
         style = f'fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
         parts.append(f'<polyline points="{points}" {style}/>')

@@ -65,6 +65,7 @@ class Optuna:
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        warnings.filterwarnings("ignore", message="Clip non-finite values")  # the GP's way with inf
         samplers = optuna.samplers
         made = {
             "random": lambda: samplers.RandomSampler(seed=seed),

@@ -65,9 +65,10 @@ def test_a_search_is_known_by_everything_that_decides_its_result():
 
 
 def test_the_version_of_ours_changes_with_the_source_and_that_of_a_peer_with_its_pins(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "SOURCES", (tmp_path,))
+    (tmp_path / "biased.py").write_text("one rule")
     before = runs.version("random"), runs.version("optuna:tpe")
     (tmp_path / "biased.py").write_text("another rule")
-    monkeypatch.setattr(runs, "SOURCES", (tmp_path,))
 
     assert runs.version("random") != before[0]
     assert runs.version("optuna:tpe") == before[1]

@@ -99,7 +99,7 @@ def test_every_worker_is_busy_and_any_of_them_may_be_the_next_to_finish():
 
     assert [known for _, known in listening.asked] == [max(0, number - 7) for number in range(60)]
     assert sorted(listening.told) == list(range(60))
-    assert list(listening.told) != list(range(60))
+    assert list(listening.told)[:20] != list(range(20))  # nor is it only so while the last ones finish
 
 
 def test_crashes_hit_the_same_trials_of_every_method_and_tell_nothing():
