@@ -33,6 +33,7 @@ proof:  ## Run tests/chaos, which make test leaves out: random kills, the oldest
 bench:  ## Measure beside peers; prints tables, fails nothing
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python benchmarks/start
+	@$(BIN)/python benchmarks/search_cost
 
 rows:  ## Check that every capability in docs/reference/capabilities.md has a passing test
 	@$(PYTHON) chores/environment.py server worker dev

@@ -19,6 +19,7 @@ Config = dict[str, Scalar]
 When = Mapping[str, Sequence[Scalar]]
 
 SIGNIFICANT_DIGITS: Final = 12  # of a proposed float: short enough to read aloud, exact enough to train with
+_ROUNDED: Final = f".{SIGNIFICANT_DIGITS}g"
 MAX_DIMENSIONS: Final = 256
 MAX_CHOICES: Final = 10_000
 LARGEST_INT: Final = 2**53  # beyond it JSON readers silently round
@@ -68,14 +69,14 @@ class Float:
         _check_bounds(name, self.low, self.high, log=self.log)
 
     def decode(self, unit: float) -> float:
-        low, high = self._ends
-        position = low + unit * (high - low)
+        low, width = self._scale
+        position = low + unit * width
         value = exp(position) if self.log else position
-        return float(min(max(float(f"{value:.{SIGNIFICANT_DIGITS}g}"), self.low), self.high))
+        return float(min(max(float(format(value, _ROUNDED)), self.low), self.high))
 
     def encode(self, value: Scalar) -> float:
-        low, high = self._ends
-        return (self._scaled(_number(value)) - low) / (high - low) if high > low else 0.0
+        low, width = self._scale
+        return (self._scaled(_number(value)) - low) / width if width > 0 else 0.0
 
     def refusal(self, value: Scalar) -> str | None:
         if not _is_number(value) or not float(self.low) <= _number(value) <= float(self.high):
@@ -86,8 +87,10 @@ class Float:
         return (self.decode(0.0),) if self.low == self.high else None
 
     @cached_property
-    def _ends(self) -> tuple[float, float]:
-        return self._scaled(self.low), self._scaled(self.high)
+    def _scale(self) -> tuple[float, float]:
+        """Where the scale begins, and its width."""
+        low, high = self._scaled(self.low), self._scaled(self.high)
+        return low, high - low
 
     def _scaled(self, value: float) -> float:
         return log(value) if self.log else value
@@ -254,6 +257,7 @@ class Space:
         for name, dimension in dimensions.items():
             self._check_condition(name, dimension)
         self._parents_first = self._ordered()
+        self._conditional = any(dimension.when for dimension in dimensions.values())
 
     @classmethod
     def from_json(cls, document: Mapping[str, Mapping[str, Any]]) -> "Space":
@@ -279,7 +283,7 @@ class Space:
             name: dimension.decode(unit)
             for (name, dimension), unit in zip(self.dimensions.items(), units, strict=True)
         }
-        return self._only_active(drawn)
+        return self._only_active(drawn) if self._conditional else drawn
 
     def encode(self, config: Config) -> list[float]:
         """Return the coordinates of a config; NaN marks an inactive dimension."""
@@ -360,7 +364,10 @@ class Space:
 
 def config_key(config: Config) -> str:
     """Return the text that is equal for equal configs, whatever the order of their keys."""
-    return json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(config)
+
+
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _holds(when: When | None, active: Config) -> bool:

@@ -226,10 +226,10 @@ def test_the_reasons_of_a_proposal_agree_with_the_landscape(data, mixed_landscap
         return
     assert (proposal.nearest_trial, proposal.distance) == (nearest.trial, nearest.distance)
     finite = any(loss is not None for _, loss in told)
-    assert proposal.estimate == (nearest.estimate if finite else None)
+    assert proposal.estimate == (nearest.estimate(landscape.worst) if finite else None)
     if finite and not nearest.diverged and landscape.best < landscape.worst:
         spread = landscape.worst - landscape.best
-        assert proposal.acceptance == pytest.approx((landscape.worst - nearest.estimate) / spread, abs=1e-15)
+        assert proposal.acceptance == pytest.approx((landscape.worst - proposal.estimate) / spread, abs=1e-15)
 
 
 def test_the_draws_before_the_kept_one_are_counted_as_refused(a_line):
@@ -243,9 +243,11 @@ def test_the_draws_before_the_kept_one_are_counted_as_refused(a_line):
 def test_a_candidate_costs_one_number_a_dimension_and_one_to_judge_it(a_line):
     landscape = a_line((0.25, 0.0), (0.75, 1.0))
     for trial in range(20):
-        stream = CountingStream(seed=0, trial=trial)
-        proposal = BiasedRandom().propose(landscape.space, landscape, trial, stream)
-        assert stream.spent == 2 * (proposal.refused + 1)
+        stream = Stream(seed=0, trial=trial)
+        numbers = [stream.uniform() for _ in range(2 * MAX_DRAWS)]
+        proposal = propose(landscape, trial=trial)
+        assert proposal.config == landscape.space.decode([numbers[2 * proposal.refused]])
+        assert numbers[2 * proposal.refused + 1] < proposal.acceptance
 
 
 def test_a_finite_space_is_searched_to_its_end_without_repeats():

@@ -1,4 +1,9 @@
+import json
 import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
@@ -7,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsRegressor
 
-from thiessen.search import Landscape
-from thiessen.search.landscape import TIE
+from thiessen.search import Landscape, neighbours, ranking
+from thiessen.search.neighbours import TIE
 from thiessen.space import Boolean, Categorical, Float, Int, Space
 
 
@@ -27,122 +32,211 @@ def coordinate(dimension, value):
     return (at - low) / (high - low)
 
 
-def squared_distance(space, one, other):
+def squared_distance(space, one, other, category_weight=1.0):
     total = 0.0
     for name, dimension in space.dimensions.items():
         if (name in one) != (name in other):
             total += 1
         elif name in one and not dimension.ordered:
-            total += one[name] != other[name]
+            total += category_weight * (one[name] != other[name])
         elif name in one:
             total += (coordinate(dimension, one[name]) - coordinate(dimension, other[name])) ** 2
     return total
 
 
+def cube(dimensions):
+    return Space(**{f"x{axis}": Float(0.0, 1.0) for axis in range(dimensions)})
+
+
+def landscape_over(points, losses=None):
+    """A landscape over the unit cube; each trial's loss is its number unless given."""
+    landscape = Landscape(cube(len(points[0])))
+    for trial, point in enumerate(points):
+        config = dict(zip(landscape.space.dimensions, map(float, point), strict=True))
+        landscape.observe(trial, config, float(trial) if losses is None else losses[trial])
+    return landscape
+
+
+def exact(points, asked):
+    """Return the least squared distance, added in the order of the dimensions, and all within a tie of it."""
+    squared = []
+    for point in points:
+        total = 0.0
+        for theirs, ours in zip(point, asked, strict=True):
+            total += (theirs - ours) * (theirs - ours)
+        squared.append(total)
+    return min(squared), [trial for trial, each in enumerate(squared) if each <= min(squared) + TIE]
+
+
+def assert_exact(landscape, points, asked):
+    points, asked = [list(map(float, point)) for point in points], [list(map(float, each)) for each in asked]
+    for ours, nearest in zip(asked, landscape.nearest_each(asked), strict=True):
+        squared, tied = exact(points, ours)
+        assert nearest.distance == math.sqrt(squared)
+        assert nearest.trial == tied[0]
+        assert nearest.losses == tuple(map(float, tied))
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    sixteen = property(lambda _: 16, lambda *_: None)
+    monkeypatch.setattr(neighbours.Neighbours, "_block", sixteen, raising=False)
+
+
+@pytest.fixture
+def early_trees(monkeypatch):
+    monkeypatch.setattr(neighbours, "TREE_FROM", 16)
+
+
+# The truth
+
+
 @settings(max_examples=150)
-@given(data=st.data())
-def test_the_nearest_trial_is_that_of_the_definition(data, mixed_landscapes, a_config):
+@given(data=st.data(), category_weight=st.sampled_from([0.0, 0.25, 1.0, 3.0]))
+def test_the_nearest_trial_is_that_of_the_definition(data, category_weight, mixed_landscapes, a_config):
     landscape, told = data.draw(mixed_landscapes())
     config = a_config(landscape.space, seed=data.draw(st.integers(0, 999)), trial=1_000)
-    squared = [squared_distance(landscape.space, config, other) for other, _ in told]
+    squared = [squared_distance(landscape.space, config, other, category_weight) for other, _ in told]
     tied = [trial for trial, distance in enumerate(squared) if distance <= min(squared) + TIE]
     worst = max((loss for _, loss in told if loss is not None), default=-math.inf)
     tied_losses = [told[trial][1] for trial in tied]
 
-    nearest = landscape.nearest(config)
+    nearest = landscape.nearest(config, category_weight=category_weight)
 
     if not told:
         assert nearest is None
         return
-    assert nearest.trial in tied
+    assert nearest.trial == tied[0]
     assert nearest.distance == pytest.approx(math.sqrt(min(squared)), abs=1e-7)
+    assert [None if math.isnan(loss) else loss for loss in nearest.losses] == tied_losses
     assert nearest.diverged == all(loss is None for loss in tied_losses)
-    assert nearest.estimate == pytest.approx(fmean(worst if loss is None else loss for loss in tied_losses))
+    expected = fmean(worst if loss is None else loss for loss in tied_losses)
+    assert nearest.estimate(worst) == pytest.approx(expected)
 
 
-def test_the_estimate_is_that_of_scikit_learn(a_landscape, a_config):
-    space = Space(a=Float(0.0, 1.0), b=Float(1e-3, 1.0, log=True), c=Float(-5.0, 5.0))
-    landscape, told = a_landscape(space, [float(trial % 17) for trial in range(300)])
-    oracle = KNeighborsRegressor(n_neighbors=1)
-    oracle.fit([space.encode(config) for config, _ in told], [loss for _, loss in told])
+@settings(max_examples=60)
+@given(dimensions=st.integers(1, 20), trials=st.integers(1, 400), seed=st.integers(0, 2**32 - 1))
+def test_the_nearest_loss_is_that_of_scikit_learn(dimensions, trials, seed):
+    random = np.random.default_rng(seed)
+    points, asked = random.random((trials, dimensions)), random.random((30, dimensions))
+    losses = random.normal(size=trials)
+    oracle = KNeighborsRegressor(n_neighbors=1, algorithm="brute").fit(points, losses)
 
-    asked = [a_config(space, seed=1, trial=trial) for trial in range(200)]
+    found = landscape_over(points, losses.tolist()).nearest_each(asked.tolist())
 
-    estimates = [landscape.nearest(config).estimate for config in asked]
-    assert estimates == list(oracle.predict([space.encode(config) for config in asked]))
-
-
-def test_nothing_is_near_before_anything_finished():
-    landscape = Landscape(Space(x=Float(0.0, 1.0)))
-    landscape.take({"x": 0.5})
-    assert landscape.nearest({"x": 0.5}) is None
-    assert len(landscape) == 0
+    assert [nearest.losses for nearest in found] == [(loss,) for loss in oracle.predict(asked)]
 
 
-def test_two_different_choices_are_as_far_apart_as_a_whole_range():
-    landscape = Landscape(Space(kind=Categorical(("a", "b", "c")), flag=Boolean(), x=Float(0.0, 1.0)))
-    landscape.observe(0, {"kind": "a", "flag": False, "x": 0.0}, 1.0)
-    distances = [
-        landscape.nearest({"kind": kind, "flag": flag, "x": x}).distance
-        for kind, flag, x in [("b", False, 0.0), ("c", False, 0.0), ("a", True, 0.0), ("a", False, 1.0)]
+@settings(max_examples=60)
+@given(
+    dimensions=st.sampled_from([1, 2, 7, 20, 100]),
+    spread=st.sampled_from([0.0, 1e-12, 1e-7, 1e-6, 1e-4]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_points_closer_than_float32_can_tell_are_told_apart(dimensions, spread, seed):
+    random = np.random.default_rng(seed)
+    centre = random.choice([random.random(dimensions), np.zeros(dimensions), np.ones(dimensions)])
+    points = np.clip(centre + spread * random.normal(size=(100, dimensions)), 0.0, 1.0)
+    asked = np.clip([centre, 1.0 - centre, random.random(dimensions), points[50]], 0.0, 1.0)
+
+    assert_exact(landscape_over(points), points, asked)
+
+
+@given(data=st.data(), category_weight=st.sampled_from([0.25, 1.0, 3.0]), seed=st.integers(0, 2**32 - 1))
+def test_float32_is_never_further_off_than_its_bound(data, category_weight, seed, mixed_spaces):
+    dimensions = data.draw(st.sampled_from(["mixed", 1, 5, 20, 100, 256]))
+    space = data.draw(mixed_spaces) if dimensions == "mixed" else cube(dimensions)
+    landscape, random = Landscape(space), np.random.default_rng(seed)
+    for trial, corner in enumerate([0.0, 1.0 - 2**-53, *[None] * 50]):
+        units = (
+            random.random(len(space.dimensions)) if corner is None else np.full(len(space.dimensions), corner)
+        )
+        landscape.observe(trial, space.decode(units.tolist()), 0.0)
+    model, asked = landscape._neighbours, np.array([landscape.ranked(at).point for at in range(0, 52, 3)])
+
+    scores = np.empty((len(asked), len(model)), np.float32)
+    plain = asked[:, model._plain]
+    weights = np.hstack([1 - 2 * plain, np.ones((len(asked), 1))]).astype(np.float32)
+    model._score(
+        model._blocks[0][:, : len(model)], weights, asked.astype(np.float32), category_weight, scores
+    )
+
+    bound = model._largest_error(category_weight)
+    for point, computed in zip(asked, scores, strict=True):
+        constant = sum((each - 0.5) ** 2 for each in point[model._plain])
+        for index, score in enumerate(computed.tolist()):
+            truth, _ = model._decided(np.array([index]), point, category_weight)
+            assert abs(score - (truth - constant)) <= bound
+
+
+# Paths to the same answers
+
+
+@pytest.mark.parametrize("blocks", ["small_blocks", "monkeypatch"])
+@pytest.mark.parametrize("dimensions", [1, 2, 5, 10])
+@pytest.mark.parametrize("grid", [None, 3, 8])
+def test_with_a_tree_and_without_one_the_answers_are_the_same(dimensions, grid, blocks, monkeypatch, request):
+    request.getfixturevalue(blocks)
+    random = np.random.default_rng(dimensions)
+    points, asked = random.random((500, dimensions)), random.random((100, dimensions))
+    if grid is not None:  # many repeated points, and many exactly between two
+        points, asked = np.round(points * grid) / grid, np.round(asked * 2 * grid) / (2 * grid)
+    read = landscape_over(points)
+    monkeypatch.setattr(neighbours, "TREE_FROM", 64)
+    treed = landscape_over(points[:300])
+    treed.nearest_each(asked.tolist())  # builds it; the others are the tail
+    for trial in range(300, 500):
+        treed.observe(
+            trial, dict(zip(treed.space.dimensions, points[trial].tolist(), strict=True)), float(trial)
+        )
+
+    answers = treed.nearest_each(asked.tolist())
+
+    assert treed._neighbours._tree[1] == 300
+    monkeypatch.setattr(neighbours, "TREE_FROM", math.inf)
+    assert repr(answers) == repr(read.nearest_each(asked.tolist()))
+    assert read._neighbours._tree is None
+    assert_exact(treed, points, asked)
+
+
+@pytest.mark.usefixtures("small_blocks", "early_trees")
+def test_a_tree_is_rebuilt_when_half_of_the_points_are_outside_and_when_asked_to():
+    points = np.random.default_rng(0).random((200, 2))
+    landscape, covered = Landscape(cube(2)), []
+    for trial, point in enumerate(points.tolist()):
+        landscape.observe(trial, dict(zip(("x0", "x1"), point, strict=True)), 0.0)
+        landscape.nearest_each([[0.5, 0.5]])
+        covered.append((landscape._neighbours._tree or (None, 0))[1])
+    landscape.index()
+
+    assert sorted(set(covered)) == [0, 16, 32, 64, 128]
+    assert landscape._neighbours._tree[1] == 200
+
+
+@pytest.mark.usefixtures("small_blocks", "early_trees")
+@pytest.mark.parametrize("space", [cube(11), Space(x=Float(0.0, 1.0), kind=Boolean())])
+def test_no_tree_is_built_where_none_pays(space, a_landscape):
+    landscape, _ = a_landscape(space, [0.0] * 40)
+    landscape.index()
+    assert landscape._neighbours._tree is None
+
+
+@given(data=st.data(), seed=st.integers(0, 999))
+def test_many_candidates_at_once_get_the_answers_of_one_at_a_time(data, seed, mixed_landscapes, a_config):
+    landscape, told = data.draw(mixed_landscapes(most=80))
+    if not told:
+        return
+    points = [
+        landscape.space.encode(a_config(landscape.space, seed=seed, trial=trial)) for trial in range(64)
     ]
-    assert distances == [1.0, 1.0, 1.0, 1.0]
+    assert landscape.nearest_each(points) == [landscape.nearest_each([point])[0] for point in points]
+    assert landscape.nearest_each([]) == []
 
 
-def test_active_and_inactive_are_one_apart_and_two_inactive_are_not_apart():
-    space = Space(flag=Boolean(), x=Float(0.0, 1.0, when={"flag": [True]}))
-    landscape = Landscape(space)
-    landscape.observe(0, {"flag": False}, 1.0)
-    assert landscape.nearest({"flag": False}).distance == 0.0
-    assert landscape.nearest({"flag": True, "x": 0.0}).distance == math.sqrt(2.0)
-
-
-@pytest.mark.parametrize(("second", "expected"), [(3.0, 2.0), (None, 5.0)])
-def test_the_losses_of_a_tie_are_averaged_a_diverged_one_as_the_worst(a_line, second, expected):
-    landscape = a_line((0.25, 1.0), (0.75, second), (0.0, 9.0))
-
-    nearest = landscape.nearest({"x": 0.5})
-
-    assert (nearest.estimate, nearest.diverged, nearest.distance) == (expected, False, 0.25)
-
-
-@pytest.mark.parametrize(("offset", "expected"), [(1e-13, 2.0), (1e-11, 1.0)])
-def test_a_tie_is_squared_distances_within_1e_12(a_line, offset, expected):
-    landscape = a_line((0.25, 1.0), (0.75 + offset, 3.0))
-    assert landscape.nearest({"x": 0.5}).estimate == expected
-
-
-def test_replicates_of_one_config_count_as_their_mean(a_line):
-    assert a_line((0.5, 1.0), (0.5, 2.0), (0.5, 6.0)).nearest({"x": 0.9}).estimate == 3.0
-
-
-@pytest.mark.parametrize("loss", [1.7e308, -1.7e308, 5e-324])
-def test_the_mean_of_huge_or_tiny_losses_is_that_loss(a_line, loss):
-    landscape = a_line((0.25, loss), (0.75, loss))
-    assert landscape.nearest({"x": 0.5}).estimate == pytest.approx(loss, abs=5e-324)
-
-
-@given(values=st.lists(st.one_of(st.none(), st.floats(-1e300, 1e300)), max_size=30))
-def test_diverged_trials_never_move_best_or_worst(values, a_line):
-    finite = [loss for loss in values if loss is not None]
-    landscape = a_line(*((0.5, loss) for loss in values))
-
-    assert landscape.best == min(finite, default=math.inf)
-    assert landscape.worst == max(finite, default=-math.inf)
-    assert len(landscape) == len(values)
-
-
-def test_where_everything_diverged_nothing_finite_is_known(a_line):
-    nearest = a_line((0.2, None), (0.2, None), (0.8, 1.0)).nearest({"x": 0.1})
-    assert (nearest.trial, nearest.diverged) == (0, True)
-
-
-def test_a_landscape_grows_past_its_first_capacity_and_forgets_nothing(a_line):
-    landscape = a_line(*((position / 100, float(position)) for position in range(101)))
-    found = [landscape.nearest({"x": position / 100}) for position in range(101)]
-
-    assert [nearest.trial for nearest in found] == list(range(101))
-    assert [nearest.estimate for nearest in found] == [float(position) for position in range(101)]
+@pytest.mark.usefixtures("small_blocks")
+def test_a_landscape_grows_past_its_first_blocks_and_forgets_nothing():
+    points = [[position / 100] for position in range(101)]
+    assert_exact(landscape_over(points), points, points)
 
 
 def test_the_order_of_observations_does_not_matter(a_config, a_landscape):
@@ -157,18 +251,205 @@ def test_the_order_of_observations_does_not_matter(a_config, a_landscape):
         assert backwards.nearest(asked) == landscape.nearest(asked)
 
 
+def test_a_hundred_thousand_trials_are_searched_exactly():
+    random = np.random.default_rng(7)
+    points, asked = random.random((100_000, 3)), random.random((20, 3))
+    landscape = landscape_over(points)
+    for point, nearest in zip(asked, landscape.nearest_each(asked.tolist()), strict=True):
+        gaps = points - point
+        squared = gaps[:, 0] * gaps[:, 0] + gaps[:, 1] * gaps[:, 1] + gaps[:, 2] * gaps[:, 2]
+        assert (nearest.trial, nearest.distance) == (squared.argmin(), math.sqrt(squared.min()))
+
+
+ANSWERS = """
+import json
+import numpy as np
+from thiessen.search import BiasedRandom, Landscape, Stream
+from thiessen.space import Boolean, Float, Space
+
+told = []
+for space in (
+    Space(**{f"x{axis}": Float(0.0, 1.0) for axis in range(20)}),
+    Space(a=Float(0.0, 1.0), flag=Boolean(), b=Float(0.0, 1.0, when={"flag": [True]})),
+):
+    landscape = Landscape(space)
+    for trial in range(3_000):
+        stream = Stream(1, trial)
+        config = space.decode([round(stream.uniform(), 1 + trial % 9) for _ in space.dimensions])
+        landscape.observe(trial, config, stream.uniform() / 3)
+    points = [landscape.ranked(place).point for place in range(0, 3_000, 50)]
+    for trial in range(60):
+        points.append(space.encode(space.decode([Stream(2, trial).uniform()] * len(points[0]))))
+    for nearest in landscape.nearest_each(points):
+        told.append([nearest.trial, nearest.distance.hex(), nearest.estimate(landscape.worst).hex()])
+    for trial in range(60):
+        told.append(str(BiasedRandom().propose(space, landscape, trial, Stream(3, trial))))
+print(json.dumps(told))
+"""
+
+
+def test_no_feature_of_the_processor_and_no_number_of_threads_changes_an_answer():
+    plain = answers()
+    assert len(json.loads(plain)) == 360
+    assert answers(NPY_DISABLE_CPU_FEATURES=optional_features(), OPENBLAS_CORETYPE="Prescott") == plain
+    assert answers(OPENBLAS_NUM_THREADS="1") == answers(OPENBLAS_NUM_THREADS="2") == plain
+
+
+def answers(**environment):
+    command = [sys.executable, "-W", "ignore", "-c", ANSWERS]
+    return subprocess.run(
+        command, env=os.environ | environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def optional_features():
+    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+    return " ".join(feature for feature in __cpu_dispatch__ if __cpu_features__[feature])
+
+
+# Distances and ties
+
+
+def test_nothing_is_near_before_anything_finished():
+    landscape = Landscape(Space(x=Float(0.0, 1.0)))
+    landscape.take({"x": 0.5})
+    landscape.pend(0, {"x": 0.5})
+    assert landscape.nearest({"x": 0.5}) is None
+    assert len(landscape) == 0
+
+
+def test_two_different_choices_are_as_far_apart_as_a_whole_range_or_as_their_weight():
+    landscape = Landscape(Space(kind=Categorical(("a", "b", "c")), flag=Boolean(), x=Float(0.0, 1.0)))
+    landscape.observe(0, {"kind": "a", "flag": False, "x": 0.0}, 1.0)
+    asked = [
+        {"kind": kind, "flag": flag, "x": x}
+        for kind, flag, x in [("b", False, 0.0), ("c", False, 0.0), ("a", True, 0.0), ("a", False, 1.0)]
+    ]
+    assert [landscape.nearest(config).distance for config in asked] == [1.0, 1.0, 1.0, 1.0]
+    weighted = [landscape.nearest(config, category_weight=0.25).distance for config in asked]
+    assert weighted == [0.5, 0.5, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("child", [Float(0.0, 1.0), Categorical(("a", "b"))])
+def test_active_and_inactive_are_one_apart_and_two_inactive_are_not_apart(child):
+    space = Space(flag=Int(0, 1), x=replace(child, when={"flag": [1]}))
+    landscape = Landscape(space)
+    landscape.observe(0, {"flag": 0}, 1.0)
+    active = {"flag": 1, "x": child.decode(0.0)}
+    assert landscape.nearest({"flag": 0}).distance == 0.0
+    assert landscape.nearest(active, category_weight=0.25).distance == math.sqrt(0.5**2 + 1.0)
+
+
+@pytest.mark.parametrize(("second", "expected"), [(3.0, 2.0), (None, 5.0)])
+def test_the_losses_of_a_tie_are_averaged_a_diverged_one_as_the_worst(a_line, second, expected):
+    landscape = a_line((0.25, 1.0), (0.75, second), (0.0, 9.0))
+
+    nearest = landscape.nearest({"x": 0.5})
+
+    assert (nearest.estimate(landscape.worst), nearest.diverged, nearest.distance) == (expected, False, 0.25)
+
+
+@pytest.mark.parametrize(("offset", "expected"), [(1e-13, (1.0, 3.0)), (1e-11, (1.0,))])
+def test_a_tie_is_squared_distances_within_1e_12(a_line, offset, expected):
+    landscape = a_line((0.25, 1.0), (0.75 + offset, 3.0))
+    assert landscape.nearest({"x": 0.5}).losses == expected
+
+
+def test_of_a_tie_the_first_observed_is_named(a_line):
+    nearest = a_line((0.75 + 1e-13, 3.0), (0.25, 1.0)).nearest({"x": 0.5})
+    assert (nearest.trial, nearest.distance) == (0, 0.25)
+
+
+def test_replicates_of_one_config_count_as_their_mean(a_line):
+    nearest = a_line((0.5, 1.0), (0.5, 2.0), (0.5, 6.0)).nearest({"x": 0.9})
+    assert (nearest.losses, nearest.estimate(6.0)) == ((1.0, 2.0, 6.0), 3.0)
+
+
+@pytest.mark.parametrize("loss", [1.7e308, -1.7e308, 5e-324])
+@pytest.mark.parametrize("times", [2, 3, 7])
+def test_the_mean_of_huge_or_tiny_losses_is_that_loss(a_line, loss, times):
+    landscape = a_line(*[(0.25, loss)] * times)
+    assert landscape.nearest({"x": 0.5}).estimate(loss) == loss
+
+
+# Losses
+
+
+@given(values=st.lists(st.one_of(st.none(), st.floats()), max_size=30))
+def test_what_is_not_finite_diverged_and_never_moves_best_or_worst(values, a_line):
+    finite = [loss for loss in values if loss is not None and math.isfinite(loss)]
+    landscape = a_line(*((0.5, loss) for loss in values))
+
+    assert landscape.best == min(finite, default=math.inf)
+    assert landscape.worst == max(finite, default=-math.inf)
+    assert len(landscape) == len(values)
+    if values:
+        assert sum(map(math.isfinite, landscape.nearest({"x": 0.5}).losses)) == len(finite)
+
+
+def test_where_everything_diverged_nothing_finite_is_known(a_line):
+    nearest = a_line((0.2, None), (0.2, None), (0.8, 1.0)).nearest({"x": 0.1})
+    assert (nearest.trial, nearest.diverged) == (0, True)
+
+
+few_losses = st.integers(-3, 3).map(float)
+any_losses = st.floats(allow_nan=False, allow_infinity=False)  # subnormal and huge ones too
+
+
+@given(
+    values=st.lists(st.one_of(st.none(), few_losses, any_losses), max_size=60),
+    asked=st.one_of(st.none(), few_losses, any_losses),
+)
+def test_ranks_are_those_of_the_sorted_losses(values, asked, a_line):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "RUN", 2)
+        landscape = a_line(*((0.5, loss) for loss in values))
+    as_sorted = [math.inf if loss is None else loss for loss in values]
+    in_order = sorted(range(len(values)), key=as_sorted.__getitem__)
+
+    assert [landscape.ranked(place).trial for place in range(len(values))] == in_order
+    for loss in [*values, asked]:
+        key = math.inf if loss is None else loss
+        places = [place for place, trial in enumerate(in_order) if as_sorted[trial] == key]
+        below = sum(other < key for other in as_sorted)
+        middle = fmean(places) if places else min(max(below - 0.5, 0), max(len(values) - 1, 0))
+        expected = middle / (len(values) - 1) if len(values) > 1 else 0.5
+        assert landscape.rank(loss) == pytest.approx(expected)
+
+
+def test_the_best_ranks_0_the_worst_1_and_the_diverged_behind_all(a_line):
+    landscape = a_line((0.1, 5.0), (0.2, None), (0.3, 1.0), (0.4, 3.0), (0.5, math.inf))
+    assert [landscape.rank(loss) for loss in (1.0, 3.0, 5.0, None)] == [0.0, 0.25, 0.5, 0.875]
+    assert landscape.ranked(0).point == (0.3,)
+    assert [landscape.ranked(place).trial for place in range(5)] == [2, 3, 0, 1, 4]
+    for nowhere in (-1, 5):
+        with pytest.raises(IndexError):
+            landscape.ranked(nowhere)
+
+
+@pytest.mark.parametrize("values", [[2.0], [2.0, 2.0, 2.0], [None], [None, None]])
+def test_where_nothing_is_told_apart_the_rank_is_in_the_middle(values, a_line):
+    landscape = a_line(*((0.5, loss) for loss in values))
+    assert landscape.rank(values[0]) == 0.5
+
+
+# Trials and configs
+
+
+def test_a_mark_of_a_running_trial_stays_until_it_is_observed(a_line):
+    landscape = a_line((0.5, 1.0))
+    landscape.pend(7, {"x": 0.1})
+    landscape.pend(3, {"x": 0.2})
+    landscape.observe(7, {"x": 0.1}, None)
+
+    assert landscape.pending == {3: {"x": 0.2}}
+    with pytest.raises(TypeError):
+        landscape.pending[4] = {"x": 0.3}
+
+
 def test_a_config_is_taken_whatever_the_order_of_its_names():
     landscape = Landscape(Space(a=Boolean(), b=Int(0, 1)))
     landscape.take({"a": True, "b": 1})
     assert landscape.is_taken({"b": 1, "a": True})
     assert not landscape.is_taken({"a": True, "b": 0})
-
-
-def test_asking_changes_nothing(a_line):
-    landscape = a_line((0.25, 1.0), (0.75, None))
-    points, losses = landscape._points[:2].copy(), landscape._losses[:2].copy()
-
-    landscape.nearest({"x": 0.3})
-
-    assert np.array_equal(landscape._points[:2], points)
-    assert np.array_equal(landscape._losses[:2], losses, equal_nan=True)

@@ -75,9 +75,9 @@ def test_to_propose_changes_nothing(strategy, data, mixed_landscapes):
 
 
 def state(landscape):
-    arrays = [landscape._points[: len(landscape)].tobytes(), landscape._losses[: len(landscape)].tobytes()]
-    rest = [set(landscape._taken), list(landscape._trials), landscape.space.to_json()]
-    return [*arrays, *rest, landscape.best, landscape.worst, landscape.watermark]
+    finished = [repr(landscape.ranked(place)) for place in range(len(landscape))]
+    rest = [set(landscape._taken), dict(landscape.pending), landscape.space.to_json()]
+    return [finished, *rest, landscape.best, landscape.worst, landscape.watermark]
 
 
 def test_other_turns_give_other_proposals_and_so_do_other_seeds_except_on_a_grid(strategy):

@@ -1,0 +1,23 @@
+"""What the benchmarks share: where it ran, and whether a bar is met."""
+
+import os
+import platform
+
+
+def setting() -> str:
+    """Return the machine and the Python in a line."""
+    return f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores"
+
+
+def at_most(bar: float, found: float, what: str) -> None:
+    """Print whether `found` meets a bar from above."""
+    _verdict(what, found, f"at most {bar:g}", met=found <= bar)
+
+
+def at_least(bar: float, found: float, what: str) -> None:
+    """Print whether `found` meets a bar from below."""
+    _verdict(what, found, f"at least {bar:g}", met=found >= bar)
+
+
+def _verdict(what: str, found: float, bar: str, *, met: bool) -> None:
+    print(f"{what:<60} {found:>10.4g}   {bar:<14} {'met' if met else 'MISSED'}")

@@ -1,0 +1,189 @@
+"""Which of many points are nearest: exact, and the same on every machine.
+
+Two steps. Fast arithmetic *nominates*: a float32 matrix product over blocks that fit a core's cache, or a
+k-d tree. It gives other last digits on other machines, so it only has to leave nobody out. Then float64
+additions in a fixed order *decide* among the few that were nominated.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+TIE: Final = 1e-12  # squared distances this close are one distance
+BLOCK: Final = 2**18  # float32 coordinates: the megabyte of a core's second cache
+UNTHREADED: Final = 2**19 - 1  # multiplications: OpenBLAS does so many by one thread
+TREE_FROM: Final = 150_000  # points: below, reading them all is as fast
+TREE_DIMENSIONS: Final = 10  # above, a tree visits most of its leaves
+_ROUNDING: Final = 2.0**-24  # the largest relative error of one float32 operation
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Neighbours:
+    """Points of the unit cube, as `Space.encode` gives them, in the order they were added; none is removed.
+
+    Squared distances add, in the order of the dimensions: the squared difference of ordered coordinates, the
+    `category_weight` for two different choices, 1 where exactly one point is inactive, 0 where both are.
+
+    Memory: 12 bytes a coordinate (float32 to nominate, float64 to decide) and 4 a point; a tree adds about 20
+    a point.
+    """
+
+    def __init__(self, ordered: Sequence[bool], conditional: Sequence[bool]) -> None:
+        dimensions = range(len(ordered))
+        self._ordered = ordered
+        self._conditional = conditional
+        self._plain = [at for at in dimensions if ordered[at] and not conditional[at]]
+        self._others = [at for at in dimensions if not ordered[at] or conditional[at]]
+        self._block = max(BLOCK // (len(ordered) + 1), 1)  # points in a block
+        self._count = 0
+        self._points: Array = np.empty((16, len(ordered)))
+        # The rows of a block: each plain coordinate v - 1/2, their squared length, then the others.
+        self._blocks: list[Array] = []
+        self._tree: tuple[Any, int] | None = None  # over that many of the first points
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> tuple[float, ...]:
+        if not 0 <= index < self._count:
+            raise IndexError(index)
+        return tuple(self._points[index].tolist())
+
+    def append(self, point: Sequence[float]) -> None:
+        """Add a point; NaN marks an inactive dimension."""
+        if self._count == len(self._points):
+            # A new array, not a resized one: a tree may still read the old.
+            grown = np.empty((2 * self._count, self._points.shape[1]))
+            grown[: self._count] = self._points
+            self._points = grown
+        number, column = divmod(self._count, self._block)
+        if number == len(self._blocks):
+            self._blocks.append(np.empty((len(point) + 1, self._block), np.float32))
+        self._points[self._count] = point
+        plain = [point[at] - 0.5 for at in self._plain]
+        length = sum((each * each for each in plain), 0.0)
+        self._blocks[number][:, column] = [*plain, length, *(point[at] for at in self._others)]
+        self._count += 1
+
+    def index(self) -> None:
+        """Build the tree over what is there now, if one pays; answers are the same with and without it.
+
+        A query does so itself when half of the points are outside the tree, and then waits for it (0.4 s at a
+        million points). To spare it that wait, call this earlier, from any thread, while others ask and add.
+        """
+        if self._others or len(self._plain) > TREE_DIMENSIONS or self._count < TREE_FROM:
+            return
+        from scipy.spatial import cKDTree
+
+        count = self._count
+        self._tree = cKDTree(self._points[:count], balanced_tree=False, copy_data=False), count
+
+    def nearest_each(
+        self, points: Sequence[Sequence[float]], category_weight: float
+    ) -> list[tuple[float, list[int]]]:
+        """Return for each point its least squared distance and who has it, ties included, earliest first."""
+        asked = np.array(points, dtype=float).reshape(-1, self._points.shape[1])
+        if self._tree is None or self._count >= 2 * self._tree[1]:
+            self.index()
+        tree, first = self._tree or (None, 0)
+        nominated = self._nominated_by_reading(asked, category_weight, first)
+        if tree is not None:
+            for point, indices in zip(asked, nominated, strict=True):
+                indices.insert(0, _nominated_by_tree(tree, point))
+        return [
+            self._decided(np.concatenate(indices), point, category_weight)
+            for point, indices in zip(asked, nominated, strict=True)
+        ]
+
+    def _nominated_by_reading(self, asked: Array, category_weight: float, first: int) -> list[list[Array]]:
+        """Return for each point u everyone from `first` on who may be nearest to it or tie with that one.
+
+        The score of a point is its squared distance less |u - 1/2|^2, which is the same for all. The scores
+        of the nearest and of one that ties with it differ by at most TIE; as computed, each is off by at most
+        the largest error.
+        """
+        margin = 2 * self._largest_error(category_weight) + TIE
+        least = [math.inf] * len(asked)
+        nominated: list[list[Array]] = [[] for _ in asked]
+        queries = asked.astype(np.float32)
+        weights = np.ones((len(asked), len(self._plain) + 1), np.float32)
+        weights[:, :-1] = 1.0 - 2.0 * asked[:, self._plain]
+        scratch = np.empty((len(asked), min(self._block, self._count)), np.float32)
+        start = first
+        while start < self._count:
+            number, offset = divmod(start, self._block)
+            rows = self._blocks[number][:, offset : offset + self._count - start]
+            scores = scratch[:, : rows.shape[1]]
+            self._score(rows, weights, queries, category_weight, scores)
+            for at, lowest in enumerate(scores.min(axis=1).tolist()):
+                if lowest <= least[at] + margin:
+                    least[at] = min(least[at], lowest)
+                    nominated[at].append(start + np.flatnonzero(scores[at] <= least[at] + margin))
+            start += rows.shape[1]
+        return nominated
+
+    def _score(
+        self, rows: Array, weights: Array, queries: Array, category_weight: float, scores: Array
+    ) -> None:
+        plain = len(self._plain) + 1
+        _multiply(weights, rows[:plain], scores)
+        for at, row in zip(self._others, rows[plain:], strict=True):
+            scores += self._squared_gap(at, row, queries[:, at, np.newaxis], category_weight)
+
+    def _largest_error(self, category_weight: float) -> float:
+        """Bound the error of a score, however the products are ordered or fused.
+
+        A sum of k products in any order is off by at most k e / (1 - k e) times the sum of their absolute
+        values, e = 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms, sec. 3.1). Here k is the
+        number of rows. Coordinates lie in [-1/2, 1/2] around the centre, so the absolute values of a plain
+        dimension add up to at most 3/4: 2 |u| |v| and v^2; those of another to the largest gap. Rounding both
+        factors beforehand adds 2 e; a gap squared is off by at most 6 e; the comparison rounds twice. 10
+        covers these; 1.1 the denominator (k is at most 257), the last digits of float64 and
+        coordinates that rounding put outside the cube.
+        """
+        rows = len(self._plain) + len(self._others) + 1
+        largest = 0.75 * len(self._plain) + max(1.0, category_weight) * len(self._others)
+        return 1.1 * (rows + 10) * _ROUNDING * largest
+
+    def _squared_gap(self, at: int, theirs: Array, ours: Array, category_weight: float) -> Array:
+        """Return the squared gaps along one dimension, in the precision of the coordinates."""
+        gap = theirs - ours  # NaN where either is inactive
+        squared = gap * gap if self._ordered[at] else (gap != 0) * gap.dtype.type(category_weight)
+        if not self._conditional[at]:
+            return np.asarray(squared)
+        return np.asarray(np.where(np.isnan(gap), np.isnan(theirs) != np.isnan(ours), squared))
+
+    def _decided(self, indices: Array, point: Array, category_weight: float) -> tuple[float, list[int]]:
+        theirs = self._points[indices]
+        gap = theirs - point
+        squared = gap * gap
+        for at in self._others:
+            squared[:, at] = self._squared_gap(at, theirs[:, at], point[at], category_weight)
+        # Cumulative: each partial sum is the one before plus one term. np.sum adds in an order of its own.
+        distances = squared.cumsum(axis=1)[:, -1]
+        least = float(distances.min())
+        return least, indices[distances <= least + TIE].tolist()
+
+
+def _multiply(weights: Array, rows: Array, scores: Array) -> None:
+    """Write the product of two matrices to `scores`, in the pieces that BLAS is fastest at."""
+    if len(weights) <= 2:
+        for weight, score in zip(weights, scores, strict=True):
+            np.matmul(weight, rows, out=score)
+        return
+    # OpenBLAS gives larger products to several threads, which then wait for each other for milliseconds.
+    tile = max(UNTHREADED // weights.size, 1)
+    for start in range(0, scores.shape[1], tile):
+        np.matmul(weights, rows[:, start : start + tile], out=scores[:, start : start + tile])
+
+
+def _nominated_by_tree(tree: Any, point: Array) -> Array:
+    """Return everyone in the tree who may be nearest; SciPy's float64 is off by far less than TIE."""
+    (nearest, second), indices = tree.query(point, k=2)
+    reach = nearest * nearest + 2 * TIE
+    if second * second > reach:
+        return np.asarray(indices[:1])
+    return np.array(sorted(tree.query_ball_point(point, math.sqrt(reach) + TIE)))

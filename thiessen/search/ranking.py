@@ -1,0 +1,77 @@
+"""Losses in order, one more at a time."""
+
+import math
+from array import array
+from bisect import bisect_left, bisect_right, insort_right
+from collections.abc import Callable
+from typing import Final
+
+RUN: Final = 1024  # losses; so short that making room in one costs nothing beside the rest
+
+
+class Ranking:
+    """Losses as they come, and their order: the finite by size, then the diverged (NaN), each tie by age.
+
+    Memory: 12 bytes a loss.
+    """
+
+    def __init__(self) -> None:
+        self.losses = array("d")
+        self._runs: list[array[int]] = []  # indices of the finite losses, in order
+        self._diverged = array("i")
+
+    def __len__(self) -> int:
+        return len(self.losses)
+
+    def append(self, loss: float) -> None:
+        """Add a loss; NaN means diverged."""
+        index = len(self.losses)
+        self.losses.append(loss)
+        if math.isnan(loss):
+            self._diverged.append(index)
+        elif not self._runs:
+            self._runs.append(array("i", [index]))
+        else:
+            self._insert(index)
+
+    def share(self, loss: float) -> float:
+        """Return the share of the others that are better, half of the ties counted: best 0, worst 1.
+
+        NaN ranks as the diverged do. Where nothing is told apart, by one loss or by equal ones, it is 1/2.
+        """
+        finite, last = len(self) - len(self._diverged), len(self) - 1
+        if math.isnan(loss):
+            below, up_to = finite, len(self)
+        else:
+            below, up_to = self._position(loss, bisect_left), self._position(loss, bisect_right)
+        if last < 1:
+            return 0.5
+        return min(max((below + up_to - 1) / 2, 0.0), last) / last
+
+    def index(self, place: int) -> int:
+        """Return which loss is in this place, 0 for the best. Raises IndexError."""
+        if place < 0:
+            raise IndexError(place)
+        for run in [*self._runs, self._diverged]:
+            if place < len(run):
+                return run[place]
+            place -= len(run)
+        raise IndexError(place)
+
+    def _insert(self, index: int) -> None:
+        loss = self.losses[index]
+        at = min(bisect_right(self._runs, loss, key=self._largest), len(self._runs) - 1)
+        run = self._runs[at]
+        insort_right(run, index, key=self.losses.__getitem__)
+        if len(run) == 2 * RUN:
+            self._runs[at : at + 1] = [run[:RUN], run[RUN:]]
+
+    def _position(self, loss: float, bisect: Callable[..., int]) -> int:
+        at = bisect(self._runs, loss, key=self._largest)
+        before = sum(map(len, self._runs[:at]))
+        if at == len(self._runs):
+            return before
+        return before + bisect(self._runs[at], loss, key=self.losses.__getitem__)
+
+    def _largest(self, run: "array[int]") -> float:
+        return self.losses[run[-1]]
