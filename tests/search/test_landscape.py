@@ -134,6 +134,16 @@ def test_the_neighbourhood_is_that_of_the_definition(
     assert nearest.estimate(worst) == pytest.approx(mean)
 
 
+@given(told=st.lists(st.one_of(st.none(), st.integers(-(10**6), 10**6)), max_size=30), huge=st.booleans())
+def test_the_mean_is_that_of_the_finite_losses_even_if_their_sum_overflows(told, huge, a_line):
+    losses = [None if loss is None else loss * (1.7e302 if huge else 1.0) for loss in told]
+    finite = [loss for loss in losses if loss is not None]
+    largest = max(map(abs, finite), default=0.0)
+    expected = fmean(loss / 64 for loss in finite) * 64 if finite else 0.0
+    landscape = a_line(*((0.5, loss) for loss in losses))
+    assert landscape.mean == pytest.approx(expected, rel=1e-12, abs=1e-12 * largest)
+
+
 @settings(max_examples=100)
 @given(
     dimensions=st.integers(1, 20),

@@ -8,6 +8,7 @@ from typing import ClassVar, Final, Literal, get_args
 
 from thiessen.numbers import Stream, hashed
 from thiessen.search.landscape import Landscape
+from thiessen.search.reasons import Reasons
 from thiessen.search.strategy import Exhausted, Proposal
 from thiessen.space import Config, Dimension, Float, Int, Scalar, Space, SpaceError, config_key
 
@@ -31,6 +32,7 @@ class Grid:
     order: GridOrder = "row_major"
     name: ClassVar[str] = "grid"
     version: ClassVar[int] = 1
+    replayable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.order not in get_args(GridOrder):
@@ -62,9 +64,10 @@ class Grid:
         for index in range(turn, points.size):
             config = points.at(self._place(points, index, rng.seed))
             if not landscape.is_taken(config):
-                return Proposal(
-                    config=config, strategy=self.name, watermark=landscape.watermark, refused=index - turn
+                reasons = Reasons(
+                    strategy=self.name, watermark=landscape.watermark, draw="grid", refused=index - turn
                 )
+                return Proposal(config, reasons)
         raise Exhausted
 
     def _place(self, points: "_Points", index: int, seed: int) -> int:

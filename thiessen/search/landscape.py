@@ -58,6 +58,8 @@ class Landscape:
         self.watermark = 0  # the last observation it has seen
         self.best = math.inf
         self.worst = -math.inf
+        self.mean = 0.0  # of the finite losses
+        self._finite = 0
         self._taken = Taken()
         self._pending: dict[int, Config] = {}
         self._pending_points: dict[int, list[float]] = {}
@@ -135,8 +137,8 @@ class Landscape:
 
         Its losses are those of the `neighbours` nearest and of all that tie with the last of these, of fewer
         when fewer are known. `pending` trials, each marked by `pend`, count as if observed last with these
-        finite losses. Many points at once cost less than half of what they cost one by one, and get the same
-        answers.
+        losses, NaN as diverged. Many points at once cost less than half of what they cost one by one, and get
+        the same answers.
         """
         supposed = [self._pending_points[trial] for trial in pending]
         found = self._neighbours.nearest_each(points, neighbours, category_weight, supposed)
@@ -185,6 +187,8 @@ class Landscape:
         self._ranking.append(known)
         if finite:
             self.best, self.worst = min(self.best, known), max(self.worst, known)
+            self._finite += 1
+            self.mean += known / self._finite - self.mean / self._finite  # no sum that could overflow
 
     def _trial(self, index: int) -> int | None:
         trial = self._trials[index]

@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 from thiessen.numbers import Stream, hashed
 from thiessen.search.landscape import Landscape
+from thiessen.search.reasons import Draw, Reasons
 from thiessen.search.strategy import MAX_DRAWS, Proposal, untaken
 from thiessen.space import Space
 
@@ -23,21 +24,18 @@ class QuasiRandom:
 
     name: ClassVar[str] = "quasi_random"
     version: ClassVar[int] = 1
+    replayable: ClassVar[bool] = True
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
         points = sobol(turn, len(space.dimensions), rng.seed)
         for refused, units in enumerate(islice(points, MAX_DRAWS)):
             config = space.decode(units)
             if not landscape.is_taken(config):
-                return Proposal(
-                    config=config, strategy=self.name, watermark=landscape.watermark, refused=refused
-                )
-        return Proposal(
-            config=untaken(space, landscape, rng),
-            strategy=self.name,
-            watermark=landscape.watermark,
-            refused=MAX_DRAWS,
-        )
+                return Proposal(config, self._reasons(landscape, "quasi_random", refused))
+        return Proposal(untaken(space, landscape, rng), self._reasons(landscape, "remaining", MAX_DRAWS))
+
+    def _reasons(self, landscape: Landscape, kind: Draw, refused: int) -> Reasons:
+        return Reasons(strategy=self.name, watermark=landscape.watermark, draw=kind, refused=refused)
 
 
 def sobol(first: int, dimensions: int, seed: int) -> Iterator[list[float]]:

@@ -6,6 +6,7 @@ from typing import ClassVar, Final, Protocol
 
 from thiessen.numbers import Stream
 from thiessen.search.landscape import Landscape
+from thiessen.search.reasons import Reasons
 from thiessen.space import Config, Space
 
 MAX_DRAWS: Final = 256  # candidates looked at for one proposal, whatever the landscape
@@ -16,18 +17,12 @@ class Exhausted(Exception):  # noqa: N818 - a state of the search, not a mistake
     """Every config of the space already has a trial."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Proposal:
     """A config worth a trial, and why it was chosen."""
 
     config: Config
-    strategy: str
-    watermark: int  # the last observation known when it was chosen
-    refused: int = 0  # candidates drawn and not kept before it
-    nearest_trial: int | None = None
-    distance: float | None = None  # to that trial, in the unit cube
-    estimate: float | None = None  # the loss expected here: that trial's
-    acceptance: float = 1.0  # the probability with which it was kept
+    reasons: Reasons
 
 
 class Strategy(Protocol):
@@ -35,6 +30,7 @@ class Strategy(Protocol):
 
     name: ClassVar[str]
     version: ClassVar[int]  # a released version's rule is never edited; a better rule is a new version
+    replayable: ClassVar[bool]  # whether a proposal can be recomputed from what the landscape knew
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
         """Return the proposal of this turn. Raises Exhausted when every config has its trial."""
