@@ -84,11 +84,13 @@ def test_what_is_known_from_elsewhere_counts_as_a_start(a_line):
 # Losses
 
 
+@pytest.mark.row(6)
 def test_to_maximise_is_to_minimise_the_negative_draw_by_draw():
     landscape, tried = Landscape(PLANE), []
     for trial in range(80):
-        config = propose(landscape, trial=trial).config
-        assert config == maximising(tried, Stream(0, trial))
+        proposal = propose(landscape, trial=trial)
+        config = proposal.config
+        assert (config, proposal.reasons.acceptance) == maximising(tried, Stream(0, trial))
         value = -math.dist(config.values(), (0.3, 0.6))
         tried.append((config, value))
         landscape.take(config)
@@ -96,7 +98,7 @@ def test_to_maximise_is_to_minimise_the_negative_draw_by_draw():
 
 
 def maximising(tried, stream):
-    """Return the next config by the algorithm itself, for values of which the largest is the best."""
+    """Return the next config and its probability by the algorithm itself, for values to be maximised."""
     values = [value for _, value in tried]
     while True:
         config = PLANE.decode([stream.uniform(), stream.uniform()])
@@ -105,7 +107,7 @@ def maximising(tried, stream):
             _, nearest = min(tried, key=lambda each: math.dist(each[0].values(), config.values()))
             probability = (nearest - min(values)) / (max(values) - min(values))
         if kept < probability:
-            return config
+            return config, probability
 
 
 @pytest.mark.parametrize("told", [None, math.nan, math.inf, -math.inf])
@@ -317,6 +319,12 @@ def test_a_pending_trial_moves_neither_the_best_nor_the_worst_and_none_counts_wh
     landscape.pend(1, {"x": 0.1})
     reasons = reasons_at(landscape, 0.1, strategy=BiasedRandom(pending=pending))
     assert (reasons.nearest_trial, reasons.acceptance) == (0, 1.0)
+
+
+def test_a_pending_trial_is_believed_to_have_the_mean_loss_of_as_many_neighbours_as_a_candidate():
+    strategy = BiasedRandom(pending="believer", neighbours=2)
+    reasons = reasons_at(with_pending(), 0.3, strategy=strategy)
+    assert (reasons.nearest_trial, reasons.estimate) == (3, fmean([1.0, fmean([0.0, 1.0])]))
 
 
 def test_a_pending_trial_that_is_believed_to_diverge_repels(a_line):
