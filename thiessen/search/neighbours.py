@@ -6,14 +6,15 @@ additions in a fixed order *decide* among the few that were nominated.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 TIE: Final = 1e-12  # squared distances this close are one distance
-BLOCK: Final = 2**18  # float32 coordinates: the megabyte of a core's second cache
-UNTHREADED: Final = 2**19 - 1  # multiplications: OpenBLAS does so many by one thread
+BLOCK: Final = 10**6  # float32 coordinates: numpy asks for huge pages, all resident, from 2**20 on
+SCORES: Final = 2**18  # float32: the megabyte of a core's second cache
+UNTHREADED: Final = 450_000  # multiplications: OpenBLAS does so many by one thread
 TREE_FROM: Final = 150_000  # points: below, reading them all is as fast
 TREE_DIMENSIONS: Final = 10  # above, a tree visits most of its leaves
 _ROUNDING: Final = 2.0**-24  # the largest relative error of one float32 operation
@@ -93,6 +94,8 @@ class Neighbours:
         The neighbourhood is that many nearest and all that tie with the last of these, earliest first. The
         `supposed` points count as if they had been added last, in this order.
         """
+        if not points:
+            return []
         asked = np.array(points, dtype=float).reshape(-1, self._points.shape[1])
         beside = np.array(supposed, dtype=float).reshape(-1, self._points.shape[1])
         if self._tree is None or self._count >= 2 * self._tree[1]:
@@ -101,42 +104,52 @@ class Neighbours:
         nominated = self._nominated_by_reading(asked, neighbours, category_weight, first)
         if tree is not None:
             for point, indices in zip(asked, nominated, strict=True):
-                indices.insert(0, _nominated_by_tree(tree, point, neighbours))
+                indices[:0] = _nominated_by_tree(tree, point, neighbours)
         return [
-            self._decided(np.concatenate(indices), beside, point, neighbours, category_weight)
+            self._decided(indices, beside, point, neighbours, category_weight)
             for point, indices in zip(asked, nominated, strict=True)
         ]
 
     def _nominated_by_reading(
         self, asked: Array, neighbours: int, category_weight: float, first: int
-    ) -> list[list[Array]]:
+    ) -> list[list[int]]:
         """Return for each point u everyone from `first` on who may be in its neighbourhood.
 
         The score of a point is its squared distance less |u - 1/2|^2, which is the same for all. In order of
         size, each score as computed is off by at most the largest error from the true one in its place. So
         the neighbourhood of k scores at most two such errors and TIE above the k-th, and above the largest
-        of any k scores even more. These k are the least of the least of k slices of each block.
+        of any k scores even more. These k are the least of k slices of all that was scored at once.
         """
         margin = 2 * self._largest_error(category_weight) + TIE
         least = [[math.inf] * neighbours for _ in asked]
-        nominated: list[list[Array]] = [[np.empty(0, int)] for _ in asked]
-        queries = asked.astype(np.float32)
-        weights = np.ones((len(asked), len(self._plain) + 1), np.float32)
-        weights[:, :-1] = 1.0 - 2.0 * asked[:, self._plain]
-        scratch = np.empty((len(asked), min(self._block, self._count)), np.float32)
-        start = first
-        while start < self._count:
-            number, offset = divmod(start, self._block)
-            rows = self._blocks[number][:, offset : offset + self._count - start]
-            scores = scratch[:, : rows.shape[1]]
-            self._score(rows, weights, queries, category_weight, scores)
-            slices = range(0, rows.shape[1], -(-rows.shape[1] // neighbours))
+        nominated: list[list[int]] = [[] for _ in asked]
+        for start, scores in self._scored(asked, category_weight, first):
+            slices = np.arange(0, scores.shape[1], -(-scores.shape[1] // neighbours))
             for at, lowest in enumerate(np.minimum.reduceat(scores, slices, axis=1).tolist()):
                 if min(lowest) <= least[at][-1] + margin:
                     least[at] = sorted(least[at] + lowest)[:neighbours]
-                    nominated[at].append(start + np.flatnonzero(scores[at] <= least[at][-1] + margin))
-            start += rows.shape[1]
+                    (found,) = (scores[at] <= least[at][-1] + margin).nonzero()
+                    nominated[at] += (start + found).tolist()
         return nominated
+
+    def _scored(self, asked: Array, category_weight: float, first: int) -> Iterator[tuple[int, Array]]:
+        """Yield the scores of everyone from `first` on, some at a time, always in the same place."""
+        count = self._count
+        queries = asked.astype(np.float32)
+        weights = np.ones((len(asked), len(self._plain) + 1), np.float32)
+        weights[:, :-1] = 1.0 - 2.0 * asked[:, self._plain]
+        most = max(SCORES // len(asked), 1)
+        scores = np.empty((len(asked), min(most, count - first)), np.float32)
+        for start in range(first, count, most):
+            end = min(start + most, count)
+            done = start
+            while done < end:
+                number, offset = divmod(done, self._block)
+                rows = self._blocks[number][:, offset : offset + end - done]
+                there = scores[:, done - start : done - start + rows.shape[1]]
+                self._score(rows, weights, queries, category_weight, there)
+                done += rows.shape[1]
+            yield start, scores[:, : end - start]
 
     def _score(
         self, rows: Array, weights: Array, queries: Array, category_weight: float, scores: Array
@@ -170,39 +183,43 @@ class Neighbours:
         return np.asarray(np.where(np.isnan(gap), np.isnan(theirs) != np.isnan(ours), squared))
 
     def _decided(
-        self, indices: Array, beside: Array, point: Array, neighbours: int, category_weight: float
+        self, indices: list[int], beside: Array, point: Array, neighbours: int, category_weight: float
     ) -> tuple[float, int, list[int]]:
-        theirs = np.concatenate([self._points[indices], beside])
+        theirs = self._points[indices]
+        if len(beside):
+            theirs = np.concatenate([theirs, beside])
+            indices = [*indices, *range(self._count, self._count + len(beside))]
         gap = theirs - point
         squared = gap * gap
         for at in self._others:
             squared[:, at] = self._squared_gap(at, theirs[:, at], point[at], category_weight)
         # Cumulative: each partial sum is the one before plus one term. np.sum adds in an order of its own.
-        distances = squared.cumsum(axis=1)[:, -1]
-        in_order = np.sort(distances)
-        least, last = float(in_order[0]), in_order[:neighbours][-1]
-        numbers = np.concatenate([indices, np.arange(self._count, self._count + len(beside))])
-        first = numbers[distances <= least + TIE][0]
-        return least, int(first), numbers[distances <= last + TIE].tolist()
+        distances = squared.cumsum(axis=1)[:, -1].tolist()
+        in_order = sorted(distances)
+        least, last = in_order[0], in_order[:neighbours][-1]
+        pairs = list(zip(indices, distances, strict=True))
+        first = next(index for index, distance in pairs if distance <= least + TIE)
+        return least, first, [index for index, distance in pairs if distance <= last + TIE]
 
 
 def _multiply(weights: Array, rows: Array, scores: Array) -> None:
     """Write the product of two matrices to `scores`, in the pieces that BLAS is fastest at."""
-    if len(weights) <= 2:
-        for weight, score in zip(weights, scores, strict=True):
-            np.matmul(weight, rows, out=score)
-        return
     # OpenBLAS gives larger products to several threads, which then wait for each other for milliseconds.
     tile = max(UNTHREADED // weights.size, 1)
     for start in range(0, scores.shape[1], tile):
-        np.matmul(weights, rows[:, start : start + tile], out=scores[:, start : start + tile])
+        piece, there = rows[:, start : start + tile], scores[:, start : start + tile]
+        if len(weights) > 2:
+            np.matmul(weights, piece, out=there)
+        else:
+            for weight, score in zip(weights, there, strict=True):
+                np.matmul(weight, piece, out=score)
 
 
-def _nominated_by_tree(tree: Any, point: Array, neighbours: int) -> Array:
+def _nominated_by_tree(tree: Any, point: Array, neighbours: int) -> list[int]:
     """Return everyone in the tree who may be a neighbour; SciPy's float64 is off by far less than TIE."""
     distances, indices = tree.query(point, k=neighbours + 1)  # infinitely far where there are fewer
     last, next_one = distances[-2:]
     reach = last * last + 2 * TIE
     if next_one * next_one > reach:
-        return np.sort(indices[:-1])
-    return np.array(sorted(tree.query_ball_point(point, math.sqrt(reach) + TIE)))
+        return sorted(indices[:-1].tolist())
+    return sorted(tree.query_ball_point(point, math.sqrt(reach) + TIE))
