@@ -8,7 +8,7 @@ same wherever floats are IEEE 754 doubles. Irrational constants are summed from 
 import hashlib
 import math
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 
 class Stream:
@@ -123,10 +123,23 @@ def normal_quantile(p: float) -> float:
     return -size if q < 0.0 else size
 
 
-def _philox_words(key: int) -> Iterator[int]:
-    from numpy.random import Philox
+class _Key:
+    """A key as Philox asks a seed for it. Given a bare key, it first gathers entropy that it does not use."""
 
-    philox = Philox(key=key)
+    def __init__(self, key: int) -> None:
+        self._words = key & 2**64 - 1, key >> 64
+
+    def generate_state(self, n_words: int, dtype: Any) -> Any:
+        import numpy as np
+
+        return np.array(self._words[:n_words], dtype)
+
+
+def _philox_words(key: int) -> Iterator[int]:
+    import numpy as np
+
+    np.random.bit_generator.ISeedSequence.register(_Key)
+    philox = np.random.Philox(_Key(key))  # type: ignore[arg-type]
     while True:
         yield from philox.random_raw(_BLOCK).tolist()
 
