@@ -3,14 +3,15 @@
 A config is a point of the space: a mapping from the names of the active dimensions to plain JSON values.
 """
 
+import hashlib
 import json
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol, Self
 
 from thiessen.numbers import exp, log
 
@@ -22,6 +23,7 @@ SIGNIFICANT_DIGITS: Final = 12  # of a proposed float: short enough to read alou
 _ROUNDED: Final = f".{SIGNIFICANT_DIGITS}g"
 MAX_DIMENSIONS: Final = 256
 MAX_CHOICES: Final = 10_000
+MOST_NAMED: Final = 10  # choices in one error
 LARGEST_INT: Final = 2**53  # beyond it JSON readers silently round
 LARGEST_FLOAT: Final = sys.float_info.max
 
@@ -54,6 +56,12 @@ class Dimension(Protocol):
     def values(self) -> Sequence[Scalar] | None:
         """Return every value, or None when there is a continuum of them."""
 
+    def canonical(self) -> Self:
+        """Return the one way to write this dimension, whatever its condition."""
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of its values."""
+
 
 @dataclass(frozen=True)
 class Float:
@@ -85,6 +93,12 @@ class Float:
 
     def values(self) -> Sequence[Scalar] | None:
         return (self.decode(0.0),) if self.low == self.high else None
+
+    def canonical(self) -> Self:
+        return replace(self, low=float(self.low) + 0.0, high=float(self.high) + 0.0)  # -0.0 becomes 0.0
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "number", "minimum": float(self.low), "maximum": float(self.high)}
 
     @cached_property
     def _scale(self) -> tuple[float, float]:
@@ -143,6 +157,19 @@ class Int:
     def values(self) -> Sequence[Scalar]:
         return range(self.low, self.high + 1, self.step)
 
+    def canonical(self) -> Self:
+        last = self.low + self.step * (self._count - 1)
+        return replace(self, high=last, step=self.step if last > self.low else 1)
+
+    def schema(self) -> dict[str, Any]:
+        offset = self.low % self.step
+        if offset and self._count <= MAX_CHOICES:
+            return {"enum": list(self.values())}
+        bounds: dict[str, Any] = {"type": "integer", "minimum": self.low, "maximum": self.high}
+        if offset:  # no keyword says so
+            return bounds | {"description": f"{self.low} plus a multiple of {self.step}"}
+        return bounds | ({"multipleOf": self.step} if self.step > 1 else {})
+
     @cached_property
     def _ends(self) -> tuple[float, float]:
         return log(self.low - 0.5), log(self.high + 0.5)
@@ -175,6 +202,12 @@ class Categorical:
     def values(self) -> Sequence[Scalar]:
         return self.choices
 
+    def canonical(self) -> Self:
+        return replace(self, choices=_unordered(self.choices))
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": list(self.choices)}
+
     @cached_property
     def _codes(self) -> dict[str, int]:
         return _codes(self.choices)
@@ -203,6 +236,12 @@ class Ordinal:
     def values(self) -> Sequence[Scalar]:
         return self.choices
 
+    def canonical(self) -> Self:
+        return self
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": list(self.choices)}
+
     @cached_property
     def _codes(self) -> dict[str, int]:
         return _codes(self.choices)
@@ -230,6 +269,12 @@ class Boolean:
     def values(self) -> Sequence[Scalar]:
         return (False, True)
 
+    def canonical(self) -> Self:
+        return self
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
 
 KINDS: Final[dict[str, type[Any]]] = {
     "float": Float,
@@ -243,6 +288,10 @@ KINDS: Final[dict[str, type[Any]]] = {
 class Space:
     """Named dimensions in declared order. Raises SpaceError when they make no sense together.
 
+    Equal spaces hold the same configs on the same scales, however they are written. The declared order, of
+    the dimensions and of the choices of a categorical, decides only what each number of a stream turns into,
+    and how configs are printed.
+
     >>> space = Space(lr=Float(1e-4, 1.0, log=True), layers=Int(1, 4))
     >>> space.decode([0.5, 0.0])
     {'lr': 0.01, 'layers': 1}
@@ -253,6 +302,9 @@ class Space:
             raise SpaceError(f"a space has 1 to {MAX_DIMENSIONS} dimensions; this one has {len(dimensions)}.")
         self.dimensions: Final[Mapping[str, Dimension]] = dimensions
         for name, dimension in dimensions.items():
+            if not isinstance(dimension, tuple(KINDS.values())):
+                kinds = ", ".join(kind.__name__ for kind in KINDS.values())
+                raise SpaceError(f"dimension {name!r}: declare it as one of {kinds}; got {dimension!r}.")
             dimension.check(name)
         for name, dimension in dimensions.items():
             self._check_condition(name, dimension)
@@ -268,11 +320,49 @@ class Space:
         """Return the JSON form; `from_json` reads it back."""
         return {name: _dimension_to_json(dimension) for name, dimension in self.dimensions.items()}
 
+    def canonical(self) -> dict[str, dict[str, Any]]:
+        """Return the JSON form that equal spaces share; `from_json` reads it too.
+
+        Names, categorical choices and the values of conditions are sorted, defaults are left out, and an int
+        ends at its last value. A condition counts as written, even one that always holds: strategies measure
+        distances along conditional dimensions differently.
+        """
+        return {name: _canonical_entry(self.dimensions[name]) for name in sorted(self.dimensions)}
+
+    @cached_property
+    def digest(self) -> str:
+        """A short text that is the same for equal spaces and differs for others."""
+        return hashlib.sha256(self._canonical_text.encode()).hexdigest()[:16]
+
+    @cached_property
+    def _canonical_text(self) -> str:
+        return _CANONICAL.encode(self.canonical())
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Space) and json.dumps(self.to_json()) == json.dumps(other.to_json())
+        return isinstance(other, Space) and self._canonical_text == other._canonical_text
 
     def __hash__(self) -> int:
-        return hash(json.dumps(self.to_json()))
+        return hash(self._canonical_text)
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema (draft 2020-12) of the configs of this space.
+
+        It accepts what `validate` accepts, with two differences. To JSON Schema 1 and 1.0 are one number, so
+        either may stand for the other; raises SpaceError where a condition tells them apart. And it has no
+        word for an int of more than 10,000 values that are not multiples of their step: there it accepts the
+        integers in between, and the description says which are meant.
+        """
+        conditional = {name: dimension.when for name, dimension in self.dimensions.items() if dimension.when}
+        schema = {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {name: dimension.schema() for name, dimension in self.dimensions.items()},
+            "required": [name for name in self.dimensions if name not in conditional],
+            "additionalProperties": False,
+        }
+        if conditional:
+            schema["allOf"] = [self._condition_schema(name, when) for name, when in conditional.items()]
+        return schema
 
     def __repr__(self) -> str:
         return f"Space({', '.join(f'{name}={dimension!r}' for name, dimension in self.dimensions.items())})"
@@ -286,11 +376,15 @@ class Space:
         return self._only_active(drawn) if self._conditional else drawn
 
     def encode(self, config: Config) -> list[float]:
-        """Return the coordinates of a config; NaN marks an inactive dimension."""
-        return [
-            dimension.encode(config[name]) if name in config else math.nan
-            for name, dimension in self.dimensions.items()
-        ]
+        """Return the coordinates of a valid config; NaN marks an inactive dimension."""
+        try:
+            return [
+                dimension.encode(config[name]) if name in config else math.nan
+                for name, dimension in self.dimensions.items()
+            ]
+        except (KeyError, ValueError):
+            self.validate(config)  # it tells which dimension is wrong
+            raise
 
     def validate(self, config: Config) -> None:
         """Raise SpaceError unless `config` is a point of this space."""
@@ -329,10 +423,29 @@ class Space:
                 if name in values:
                     active[name] = values[name]
                 elif strict:
-                    raise SpaceError(f"dimension {name!r} is missing from the config.")
+                    raise SpaceError(f"dimension {name!r} is missing from the config; add it.")
         return {name: active[name] for name in self.dimensions if name in active}
 
+    def _condition_schema(self, name: str, when: When) -> dict[str, Any]:
+        for parent, wanted in when.items():
+            if alike := _numbers_alike(wanted, self.dimensions[parent]):
+                raise SpaceError(
+                    f"dimension {name!r}: its condition tells {alike[0]!r} from {alike[1]!r} of {parent!r}, "
+                    "which are one number to JSON Schema; write them as strings."
+                )
+        holds = {parent: {"enum": list(wanted)} for parent, wanted in when.items()}
+        return {
+            "if": {"properties": holds, "required": list(holds)},
+            "then": {"required": [name]},
+            "else": {"properties": {name: False}},
+        }
+
     def _check_condition(self, name: str, dimension: Dimension) -> None:
+        if not isinstance(dimension.when, Mapping | None):
+            raise SpaceError(
+                f"dimension {name!r}: its condition maps names of dimensions to lists of values; "
+                f"got {dimension.when!r}."
+            )
         for parent, wanted in (dimension.when or {}).items():
             if parent not in self.dimensions:
                 raise SpaceError(
@@ -377,19 +490,21 @@ def _holds(when: When | None, active: Config) -> bool:
 
 
 def _dimension_from_json(name: str, entry: Mapping[str, Any]) -> Dimension:
+    if not isinstance(entry, Mapping):
+        raise SpaceError(f"dimension {name!r}: give a table with its type and settings; got {entry!r}.")
     settings = dict(entry)
     kind = settings.pop("type", None)
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise SpaceError(f"dimension {name!r}: its type is one of {list(KINDS)}; got {kind!r}.")
     known = {known.name for known in fields(KINDS[kind])}
-    if unknown := set(settings) - known:
+    if unknown := settings.keys() - known:
         raise SpaceError(f"dimension {name!r}: a {kind} knows {sorted(known)}; remove {sorted(unknown)}.")
+    needed = [needed.name for needed in fields(KINDS[kind]) if needed.default is MISSING]
+    if missing := [setting for setting in needed if setting not in settings]:
+        raise SpaceError(f"dimension {name!r}: a {kind} needs {needed}; add {missing}.")
     if isinstance(settings.get("choices"), list):
         settings["choices"] = tuple(settings["choices"])
-    try:
-        dimension: Dimension = KINDS[kind](**settings)
-    except TypeError as error:
-        raise SpaceError(f"dimension {name!r}: {error}.") from None
+    dimension: Dimension = KINDS[kind](**settings)
     return dimension
 
 
@@ -403,6 +518,18 @@ def _dimension_to_json(dimension: Dimension) -> dict[str, Any]:
     return entry
 
 
+def _canonical_entry(dimension: Dimension) -> dict[str, Any]:
+    entry = _dimension_to_json(dimension.canonical())
+    if when := entry.pop("when", None):
+        entry["when"] = {parent: _unordered(when[parent]) for parent in sorted(when)}
+    return entry
+
+
+def _unordered(values: Sequence[Scalar]) -> list[Scalar]:
+    """Return each value once, in the order of their keys: the same for every order they come in."""
+    return [value for _, value in sorted({_key(value): value for value in values}.items())]
+
+
 def _plain(setting: Any) -> Any:
     if isinstance(setting, Mapping):
         return {parent: list(wanted) for parent, wanted in setting.items()}
@@ -410,6 +537,8 @@ def _plain(setting: Any) -> Any:
 
 
 def _check_bounds(name: str, low: float, high: float, *, log: bool) -> None:
+    if not isinstance(log, bool):
+        raise SpaceError(f"dimension {name!r}: log is true or false; got {log!r}.")
     if not all(_is_number(bound) and abs(bound) <= LARGEST_FLOAT for bound in (low, high)):
         raise SpaceError(f"dimension {name!r}: low and high are finite numbers; got {low!r} and {high!r}.")
     if low > high:
@@ -445,7 +574,22 @@ def _codes(choices: Sequence[Scalar]) -> dict[str, int]:
 
 
 def _not_a_choice(choices: Sequence[Scalar]) -> str:
-    return f"it must be one of {list(choices)}"
+    if len(choices) <= MOST_NAMED:
+        return f"it must be one of {list(choices)}"
+    first = ", ".join(map(repr, choices[:MOST_NAMED]))
+    return f"it must be one of {len(choices)} choices, {first} ..."
+
+
+def _numbers_alike(wanted: Sequence[Scalar], parent: Dimension) -> tuple[Scalar, Scalar] | None:
+    """Return a value that a condition wants and an equal number that it does not want, or None."""
+    if not isinstance(parent, Categorical | Ordinal):
+        return None
+    keys = set(_keys(wanted))
+    numbers = {value: value for value in wanted if _is_number(value)}
+    for choice in parent.choices:
+        if _is_number(choice) and choice in numbers and _key(choice) not in keys:
+            return numbers[choice], choice
+    return None
 
 
 def _is_list(value: object) -> bool:
@@ -463,8 +607,11 @@ def _number(value: Scalar) -> float:
 
 
 def _key(value: Scalar) -> str:
-    """Tell 1, 1.0, True and "1" apart, as JSON does."""
-    return json.dumps(value)
+    """Tell 1, 1.0, True and "1" apart, as JSON does; what cannot be written as JSON has no key."""
+    try:
+        return json.dumps(value)
+    except TypeError:
+        return ""
 
 
 def _keys(values: Sequence[Scalar]) -> list[str]:

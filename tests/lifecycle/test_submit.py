@@ -2,7 +2,7 @@ import pytest
 
 from app.domain.errors import InvalidRequest, StudyExists, StudyNotFound, TrialNotFound
 from app.lifecycle.submit import newest, progress, submit, trial
-from thiessen.space import Float, Space
+from thiessen.space import Categorical, Float, Space
 
 
 def test_a_study_is_stored_as_it_was_sent(desk):
@@ -21,6 +21,16 @@ def test_the_same_spec_again_is_the_same_study(desk):
     again, is_new = submit(desk.store, desk.spec())
 
     assert (again.study, is_new) == (first, False)
+
+
+def test_the_same_space_written_differently_is_the_same_study_and_stays_as_it_was_declared_first(desk):
+    first = desk.submit(space=Space(b=Categorical(("y", "x")), a=Float(0, 1)))
+
+    again, is_new = submit(desk.store, desk.spec(space=Space(a=Float(0, 1), b=Categorical(("x", "y")))))
+
+    assert (again.study, is_new) == (first, False)
+    assert list(again.study.spec.space.dimensions) == ["b", "a"]
+    assert again.study.spec.space.dimensions["b"].choices == ("y", "x")
 
 
 @pytest.mark.row(7)

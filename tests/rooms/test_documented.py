@@ -1,5 +1,6 @@
 """The reference says what the code has, all of it."""
 
+import doctest
 import re
 import tomllib
 from dataclasses import fields
@@ -73,6 +74,15 @@ def test_every_kind_of_refusal_is_documented():
 @pytest.mark.parametrize("word", [*STRATEGIES, *KINDS])
 def test_every_strategy_and_kind_of_dimension_is_documented(word):
     assert word in page("reference/study-file.md")
+
+
+def test_the_examples_of_the_study_file_give_what_they_show():
+    blocks = re.findall(r"^```pycon\n(.*?)^```", page("reference/study-file.md"), re.MULTILINE | re.DOTALL)
+    examples = "\n".join(blocks)
+    test = doctest.DocTestParser().get_doctest(examples, {}, "study-file.md", None, 0)
+
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
 
 
 def test_the_readme_names_every_room_and_how_to_run_the_tests():

@@ -5,8 +5,9 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from scipy.stats import chisquare, kstest
 
 from thiessen.search import Stream
@@ -44,11 +45,12 @@ lists = st.one_of(
     st.just(Boolean()),
     st.builds(lambda low, count, step: Int(low, low + count, step), *[st.integers(1, 4)] * 3),
 )
+log_ints = ordered(1, 10**9, st.integers).map(lambda bounds: Int(*bounds, log=True))
 long_ints = st.one_of(
     st.tuples(ordered(-(2**40), 2**40, st.integers), st.integers(1, 9)).map(
         lambda drawn: Int(*drawn[0], step=drawn[1])
     ),
-    ordered(1, 10**9, st.integers).map(lambda bounds: Int(*bounds, log=True)),
+    log_ints,
 )
 
 
@@ -152,6 +154,9 @@ def test_a_value_has_the_coordinate_of_its_place_on_the_scale(dimension, value, 
         (Float(True, 2.0), "finite"),
         (Float(-1e308, 1e308), "narrow it"),
         (Float(0.0, 1.0, log=True), "Raise low or drop log"),
+        (Float(0.1, 1.0, log="no"), "log is true or false; got 'no'"),
+        (Int(1, 9, log=1), "log is true or false; got 1"),
+        ((0.0, 1.0), "declare it as one of Float, Int, "),
         (Int(2, 1), "swap"),
         (Int(0.0, 1), "use a float"),
         (Int(True, 2), "use a float"),
@@ -185,6 +190,8 @@ def test_a_senseless_dimension_is_refused_by_name_and_with_a_cure(dimension, cur
         ({"kind": "adam"}, "non-empty list of values of 'kind'"),
         ({"kind": []}, "non-empty list of values of 'kind'"),
         ({"flag": True}, "non-empty list of values of 'flag'"),
+        (["kind"], r"maps names of dimensions to lists of values; got \['kind'\]"),
+        ({"kind": [object]}, "'kind' is never <class 'object'>: it must be one of"),
         ({"kind": ["sdg"]}, r"'kind' is never 'sdg': it must be one of \['sgd', 'adam'\]"),
         ({"layers": [9]}, r"'layers' is never 9: it must be an integer in \[1, 3\]"),
         ({"layers": [True]}, "'layers' is never True"),
@@ -364,6 +371,7 @@ def test_no_neighbour_of_a_decoded_config_is_valid(data, space):
             r"'activation' cannot be 'ReLU': it must be one of \['relu', 'tanh', None\]",
         ),
         ({"depth": 1}, "'depth' cannot be 1: it must be one of"),
+        ({"depth": 1j}, "'depth' cannot be 1j: it must be one of"),
         ({"bias": 1}, "'bias' cannot be 1: it must be true or false"),
         ({"widht": 1}, r"'widht' is not a dimension; this space has \['lr', "),
     ],
@@ -373,9 +381,29 @@ def test_a_wrong_value_is_refused_by_name_and_with_what_it_must_be(change, why):
         ONE_OF_EACH.validate(ONE_OF_EACH.decode([0.5] * 7) | change)
 
 
+def test_of_many_choices_the_first_are_named():
+    space = Space(x=Categorical(range(10_000)))
+    with pytest.raises(SpaceError, match=r"one of 10000 choices, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 \.\.\.\.$"):
+        space.validate({"x": "0"})
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"lr": "0.1"}, "'lr' cannot be '0.1': it must be a number"),
+        ({"batch": None}, "'batch' cannot be None: it must be an integer"),
+        ({"hidden": -1}, "'hidden' cannot be -1: it must be an integer in"),
+        ({"activation": "ReLU"}, "'activation' cannot be 'ReLU': it must be one of"),
+    ],
+)
+def test_a_config_without_coordinates_is_refused_by_name_and_with_what_it_must_be(change, why):
+    with pytest.raises(SpaceError, match=why):
+        ONE_OF_EACH.encode(ONE_OF_EACH.decode([0.5] * 7) | change)
+
+
 def test_a_missing_and_an_inactive_dimension_are_told_apart():
     space = Space(kind=Categorical(("sgd", "adam")), beta=Float(0.0, 1.0, when={"kind": ["adam"]}))
-    with pytest.raises(SpaceError, match="'beta' is missing"):
+    with pytest.raises(SpaceError, match="'beta' is missing from the config; add it"):
         space.validate({"kind": "adam"})
     with pytest.raises(SpaceError, match="'beta' is inactive in this config; leave it out"):
         space.validate({"kind": "sgd", "beta": 0.5})
@@ -404,16 +432,56 @@ def test_a_condition_written_as_any_sequence_survives_json(wanted):
         Space(x=Float(0.0, 1.0), c=Categorical((False, True))),
         Space(x=Float(0.0, 1.0), c=Categorical((0.0, 1.0))),
         Space(x=Float(0.0, 1.0), c=Ordinal((0, 1))),
-        Space(c=Categorical((0, 1)), x=Float(0.0, 1.0)),
+        Space(x=Float(0.0, 1.0), c=Categorical((0, 1)), flag=Boolean()),
+        Space(x=Float(0.0, 1.0, when={"c": [0, 1]}), c=Categorical((0, 1))),
     ],
 )
-def test_spaces_with_other_dimensions_choices_or_order_differ(other):
-    assert other != Space(x=Float(0.0, 1.0), c=Categorical((0, 1)))
+def test_spaces_with_other_dimensions_choices_or_conditions_differ(other):
+    space = Space(x=Float(0.0, 1.0), c=Categorical((0, 1)))
+    assert other != space
+    assert other.digest != space.digest
 
 
-def test_whole_and_broken_bounds_of_a_float_are_the_same_space():
-    assert Space(x=Float(0, 1)) == Space(x=Float(0.0, 1.0))
-    assert hash(Space(x=Float(0, 1))) == hash(Space(x=Float(0.0, 1.0)))
+def test_the_choices_of_an_ordinal_in_another_order_are_another_space():
+    assert Space(x=Ordinal((1, 2, 4))) != Space(x=Ordinal((4, 2, 1)))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Space(a=Boolean(), b=Int(0, 1)), Space(b=Int(0, 1), a=Boolean())),
+        (Space(x=Float(0, 1)), Space(x=Float(-0.0, 1.0, log=False))),
+        (Space(x=Int(0, 9, step=3)), Space(x=Int(0, 11, step=3))),
+        (Space(x=Int(4, 4)), Space(x=Int(4, 6, step=3))),
+        (Space(x=Categorical(("b", 1, None))), Space(x=Categorical([None, "b", 1]))),
+        (Space(x=Boolean(when={})), Space(x=Boolean())),
+        (
+            Space(a=Int(0, 9), b=Boolean(), x=Boolean(when={"a": [2, 1, 2], "b": [True]})),
+            Space(a=Int(0, 9), b=Boolean(), x=Boolean(when={"b": (True,), "a": range(1, 3)})),
+        ),
+    ],
+)
+def test_the_same_space_written_differently_is_the_same(one, other):
+    assert json.dumps(one.canonical()) == json.dumps(other.canonical())
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one.digest == other.digest
+
+
+@given(data=st.data(), space=any_space)
+def test_the_canonical_form_is_a_space_with_the_same_configs(data, space):
+    canonical = Space.from_json(json.loads(json.dumps(space.canonical())))
+    config = space.decode(units(data.draw, space))
+    changed = config | data.draw(st.dictionaries(st.sampled_from("abcd"), scalars, min_size=1))
+
+    assert canonical == space
+    assert canonical.canonical() == space.canonical()
+    assert is_valid(canonical, config)
+    assert is_valid(canonical, changed) == is_valid(space, changed)
+
+
+def test_a_digest_is_the_same_in_every_process_and_version():
+    assert Space(x=Float(0, 1), k=Categorical(("b", "a"))).digest == "96f34b6fdbdd4dcc"
 
 
 @pytest.mark.parametrize(
@@ -425,7 +493,9 @@ def test_whole_and_broken_bounds_of_a_float_are_the_same_space():
         ),
         ({"type": "real"}, "its type is one of .*; got 'real'"),
         ({"type": "boolean", "low": 0}, r"a boolean knows \['when'\]; remove \['low'\]"),
-        ({"type": "float", "low": 0.0}, "missing .*'high'"),
+        ({"type": ["float"]}, r"its type is one of .*; got \['float'\]"),
+        ({"type": "float", "low": 0.0}, r"a float needs \['low', 'high'\]; add \['high'\]"),
+        (["float", 0.0, 1.0], "give a table with its type and settings"),
     ],
 )
 def test_a_wrong_json_entry_is_refused_by_name_and_with_a_cure(entry, cure):
@@ -480,3 +550,114 @@ def test_choices_that_python_calls_equal_stay_different():
         '{"x":"1"}',
     ]
     assert [space.encode(config)[0] for config in decoded] == [0.0, 1.0, 2.0, 3.0]
+
+
+json_values = st.one_of(
+    scalars,
+    st.integers(-9, 9).map(float),
+    st.integers(-(2**60), 2**60),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.just([]) | st.just({}) | st.lists(scalars, max_size=2),
+)
+multiples = st.builds(
+    lambda first, count, step: Int(first * step, (first + count) * step + 1, step=step),
+    *(st.integers(-9, 9), st.integers(0, 10**6), st.integers(2, 9)),
+)
+describable_spaces = spaces(st.one_of(continua, lists, multiples, log_ints))
+
+
+def schema_of(space):
+    """Return what judges configs by the schema alone, after a journey through JSON."""
+    schema = json.loads(json.dumps(space.schema()))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def spellings(config):
+    """Yield the config with its whole numbers written with and without a point, which JSON Schema ignores."""
+    for values in product(*map(spelled, config.values())):
+        yield dict(zip(config, values, strict=True))
+
+
+def spelled(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        return [value]
+    return [int(value), *([float(value), -float(value)] if value == 0 else [float(value)])]
+
+
+@st.composite
+def near_configs(draw, space):
+    """A config of the space, with one of its values left out, exchanged or added."""
+    config = space.decode(units(draw, space))
+    name = draw(st.sampled_from([*space.dimensions, "e"]))
+    change = draw(st.sampled_from(["nothing", "left out", "valid", "anything"]))
+    if change == "left out":
+        config.pop(name, None)
+    elif change == "anything" or name not in space.dimensions:
+        config[name] = draw(json_values)
+    elif change != "nothing":
+        config[name] = space.dimensions[name].decode(draw(st.floats(0, 1, exclude_max=True)))
+    return config
+
+
+@settings(max_examples=300)
+@given(data=st.data(), space=describable_spaces)
+def test_the_json_schema_accepts_what_the_space_accepts(data, space):
+    try:
+        schema = schema_of(space)
+    except SpaceError as error:
+        assume("one number to JSON Schema" not in str(error))
+        raise
+    config = data.draw(near_configs(space))
+
+    assert schema.is_valid(config) == any(is_valid(space, spelling) for spelling in spellings(config))
+
+
+@pytest.mark.parametrize(
+    "dimension",
+    [
+        Float(-1, 2.5),
+        Int(-1, 9),
+        Int(-2, 9, step=3),
+        Int(-3, 10, step=3),
+        Int(2, 8, log=True),
+        Ordinal((4, 2.5, "2", None, True)),
+        Boolean(),
+    ],
+)
+def test_the_json_schema_of_a_dimension_accepts_its_values_and_no_others(dimension):
+    space = Space(x=dimension)
+    schema = schema_of(space)
+    for value in [*range(-4, 12), *(half / 2 for half in range(-8, 24)), True, False, None, "2", [2]]:
+        valid = any(is_valid(space, spelling) for spelling in spellings({"x": value}))
+        assert schema.is_valid({"x": value}) == valid
+
+
+def test_to_the_json_schema_a_number_is_the_same_with_and_without_a_point_but_no_boolean():
+    schema = schema_of(Space(n=Int(0, 2), k=Categorical((1.0, "1")), flag=Boolean()))
+
+    assert schema.is_valid({"n": 1, "k": 1.0, "flag": True})
+    assert schema.is_valid({"n": 1.0, "k": 1, "flag": True})
+    assert not schema.is_valid({"n": True, "k": 1.0, "flag": True})
+    assert not schema.is_valid({"n": 1, "k": True, "flag": True})
+    assert not schema.is_valid({"n": 1, "k": 1.0, "flag": 1})
+
+
+def test_a_condition_that_tells_1_from_1_0_has_no_json_schema():
+    choices = Categorical((1, 1.0, True))
+    with pytest.raises(SpaceError, match=r"'only': .* tells 1\.0 from 1 of 'x'.*write them as strings"):
+        Space(x=choices, only=Boolean(when={"x": [1.0]})).schema()
+
+    both = Space(x=choices, only=Boolean(when={"x": [1.0, 1]}))
+    assert schema_of(both).is_valid({"x": 1, "only": True})
+    assert schema_of(both).is_valid({"x": True})
+
+
+def test_a_step_that_no_keyword_can_say_is_in_the_description():
+    few, many = Int(1, 29_998, step=3), Int(1, 30_001, step=3)
+    assert not schema_of(Space(x=few)).is_valid({"x": 3})
+    assert schema_of(Space(x=few)).is_valid({"x": 29_998})
+
+    assert schema_of(Space(x=many)).is_valid({"x": 3})
+    assert not schema_of(Space(x=many)).is_valid({"x": 30_004})
+    assert many.schema()["description"] == "1 plus a multiple of 3"
