@@ -254,7 +254,9 @@ class _Points:
             for child in self._children[name]
         }
         keys = [config_key({name: self._axes[name].level(place)}) for place in range(self._axes[name].size)]
-        return [frozenset(child for child in wanted if key not in wanted[child]) for key in keys]
+        each = (frozenset(child for child in wanted if key not in wanted[child]) for key in keys)
+        distinct: dict[frozenset[str], frozenset[str]] = {}  # few, even of 10,000 levels
+        return [distinct.setdefault(lost, lost) for lost in each]
 
 
 def _children_soon(space: Space, children: Mapping[str, Collection[str]]) -> list[str]:

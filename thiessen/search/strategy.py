@@ -43,9 +43,10 @@ def draw(space: Space, rng: Stream) -> Config:
 
 def untaken(space: Space, landscape: Landscape, rng: Stream) -> Config:
     """Return one of the configs that remain when almost all are taken. Raises Exhausted."""
-    points = space.points([rng.uniform() for _ in space.dimensions])
-    free = (point for point in points if not landscape.is_taken(point))
-    remaining = list(islice(free, MOST_LISTED))
+    units = [rng.uniform() for _ in space.dimensions]
+    free = (place for place, point in enumerate(space.points(units)) if not landscape.is_taken(point))
+    remaining = list(islice(free, MOST_LISTED))  # places: the configs themselves may fill 100 MB
     if not remaining:
         raise Exhausted
-    return remaining[int(rng.uniform() * len(remaining))]
+    chosen = remaining[int(rng.uniform() * len(remaining))]
+    return next(islice(space.points(units), chosen, None))
