@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from app.domain.errors import Conflict, InvalidRequest, NotFound, Refusal
 from app.storage import DatabaseUnavailable
 from thiessen.contract import Problem
+from thiessen.search.strategy import StrategyError
 from thiessen.space import SpaceError
 
 TYPE_PREFIX = "urn:thiessen:"
@@ -45,6 +46,7 @@ def answer_with_problems(app: FastAPI) -> None:
     """Make every error of `app` a problem document."""
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(SpaceError, _space_refused)
+    app.add_exception_handler(StrategyError, _strategy_refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(DatabaseUnavailable, _unavailable)
@@ -64,6 +66,11 @@ def _refused(request: Request, error: Exception) -> Response:
 def _space_refused(request: Request, error: Exception) -> Response:
     del request
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidRequest.type, f"The space is wrong: {error}")
+
+
+def _strategy_refused(request: Request, error: Exception) -> Response:
+    del request
+    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidRequest.type, f"The strategy is wrong: {error}")
 
 
 def _invalid(request: Request, error: Exception) -> Response:

@@ -3,13 +3,14 @@
 from app.domain.study import Study
 from app.domain.trial import Cause, Observation, TrialState
 from app.storage import Store, Transaction, observations, trials
-from thiessen.search import STRATEGIES, Landscape, Proposal, Stream
+from thiessen.search import Landscape, Proposal, Stream
+from thiessen.search.settings import strategy_from_json
 
 
 def propose(store: Store, study: Study) -> Proposal:
     """Return the proposal for the study's next trial number. Raises Exhausted."""
     landscape = store.read(lambda tx: known_landscape(tx, study))
-    strategy = STRATEGIES[study.spec.strategy]
+    strategy = strategy_from_json(study.spec.strategy)
     turn = study.trials
     return strategy.propose(study.spec.space, landscape, turn, Stream(study.spec.seed, turn))
 

@@ -15,7 +15,13 @@ from thiessen.space import Space
 
 def add(tx: Transaction, spec: Spec) -> Study | None:
     """Store a new study; None when its name is taken."""
-    values = {**vars(spec), "space": spec.space.to_json()}
+    settings = {setting: value for setting, value in spec.strategy.items() if setting != "name"}
+    values = {
+        **vars(spec),
+        "space": spec.space.to_json(),
+        "strategy": spec.strategy["name"],
+        "strategy_settings": settings,
+    }
     statement = insert(studies).values(
         **values, state=StudyState.ACTIVE, trials=0, observations=0, created_at=now()
     )
@@ -125,7 +131,7 @@ def _study(row: Row[Any]) -> Study:
             name=row.name,
             task=row.task,
             space=Space.from_json(row.space),
-            strategy=row.strategy,
+            strategy={"name": row.strategy, **row.strategy_settings},
             seed=row.seed,
             max_trials=row.max_trials,
             max_attempts=row.max_attempts,

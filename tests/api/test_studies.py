@@ -2,7 +2,7 @@ def test_a_created_study_is_read_back(caller):
     created = caller.create(seed=7)
 
     assert created.status_code == 201
-    assert created.json()["strategy"] == "biased_random"
+    assert created.json()["strategy"]["name"] == "biased_random"
     assert caller.get("/studies/s").json() == created.json()
 
 
@@ -12,6 +12,29 @@ def test_creating_twice_gives_the_existing_study(caller):
     again = caller.create()
 
     assert (again.status_code, again.json()) == (200, first.json())
+
+
+def test_a_strategy_comes_back_with_its_version_and_every_setting(caller):
+    created = caller.create(strategy={"name": "grid", "levels": 5})
+
+    assert created.json()["strategy"] == {"name": "grid", "version": 1, "levels": 5, "order": "row_major"}
+
+
+def test_the_same_strategy_written_differently_is_the_same_study(caller):
+    first = caller.create(strategy="random")
+
+    assert caller.create(strategy={"name": "random"}).status_code == 200
+    assert caller.create(strategy=first.json()["strategy"]).status_code == 200
+    assert caller.create(strategy="quasi_random").status_code == 409
+
+
+def test_a_grid_without_levels_takes_them_once_from_the_budget(caller):
+    space = {name: {"type": "float", "low": 0, "high": 1} for name in "xy"}
+
+    created = caller.create(strategy="grid", space=space, max_trials=30)
+
+    assert created.json()["strategy"]["levels"] == 5
+    assert caller.create(strategy="grid", space=space, max_trials=30).status_code == 200
 
 
 def test_the_space_is_stored_as_it_was_written(caller):

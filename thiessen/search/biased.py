@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from thiessen.numbers import Stream
 from thiessen.search.acceptance import linear
 from thiessen.search.landscape import Landscape, Nearest
-from thiessen.search.strategy import MAX_DRAWS, Proposal, draw, untaken
+from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, draw, untaken
 from thiessen.space import Config, Space
 
 # The draws of a proposal, 1, 2, 4, ... 64 at a time: most need few, and many at once cost less than half.
@@ -27,7 +27,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class BiasedRandom:
+class BiasedRandom(Strategy):
     """Rejection sampling on the 1-nearest-neighbour landscape.
 
     A candidate a is drawn uniformly, its loss is estimated as that of the nearest finished trial, and it is

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from thiessen.numbers import Stream
 from thiessen.search.landscape import Landscape
-from thiessen.search.strategy import MAX_DRAWS, Proposal, draw, untaken
+from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, draw, untaken
 from thiessen.space import Space
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(Strategy):
     """Random search without repeats."""
 
     name: ClassVar[str] = "random"

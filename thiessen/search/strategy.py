@@ -1,7 +1,9 @@
 """What every strategy is: a pure rule from what is known to what to try next."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import ClassVar, Final, Protocol
 
 from thiessen.numbers import Stream
@@ -14,6 +16,10 @@ MOST_LISTED: Final = 10_000  # remaining configs to choose from when almost ever
 
 class Exhausted(Exception):  # noqa: N818 - a state of the search, not a mistake
     """Every config of the space already has a trial."""
+
+
+class StrategyError(ValueError):
+    """A strategy that cannot be, or not in this space; the message names the setting and the cure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +37,20 @@ class Proposal:
 
 
 class Strategy(Protocol):
-    """Chooses what to try next. No clock, no disk, no network, no hidden randomness."""
+    """Chooses what to try next. No clock, no disk, no network, no hidden randomness.
+
+    A strategy is a frozen dataclass; its fields are its settings.
+    """
 
     name: ClassVar[str]
     version: ClassVar[int]  # a released version's rule is never edited; a better rule is a new version
+    replayable: ClassVar[bool] = True  # whether every machine computes the same proposals
+    presets: ClassVar[Mapping[str, "Strategy"]] = MappingProxyType({})  # settings that go by a name
+
+    def settled(self, space: Space, max_trials: int) -> "Strategy":
+        """Return the strategy with all decided that it leaves to the study. Raises StrategyError."""
+        del space, max_trials
+        return self
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
         """Return the proposal of this turn. Raises Exhausted when every config has its trial."""
