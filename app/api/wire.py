@@ -1,10 +1,12 @@
 """Between the words of the domain and the wire format; the only place that knows both."""
 
+from dataclasses import asdict
 from typing import Any
 
 from app.domain.study import Progress, Spec
 from app.domain.trial import Attempt, Cause, Fault, Leased, Ranked, Result, Runner, Trial
 from thiessen import contract
+from thiessen.search import Reasons
 from thiessen.search.settings import strategy_from_json, strategy_to_json
 from thiessen.space import Space
 
@@ -56,9 +58,13 @@ def trial(found: Trial) -> contract.Trial:
         loss=found.loss,
         config=found.config,
         seed=found.seed,
-        reasons=contract.Reasons(**found.reasons),
+        reasons=_reasons(Reasons.from_json(found.reasons)),
         attempts=[_attempt(attempt) for attempt in found.attempts],
     )
+
+
+def _reasons(reasons: Reasons) -> contract.Reasons:
+    return contract.Reasons.model_validate({**asdict(reasons), "explanation": reasons.explain()})
 
 
 def _attempt(attempt: Attempt) -> contract.Attempt:

@@ -1,7 +1,7 @@
 """Lease a trial to a worker: one that waits, else one proposed for the occasion."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from secrets import token_hex
@@ -14,7 +14,7 @@ from app.lifecycle.expire import expire
 from app.lifecycle.propose import propose
 from app.storage import Step, Store, Transaction, attempts, studies, trials
 from app.storage.attempts import AlreadyAnswered
-from thiessen.search import Exhausted, Proposal, trial_seed
+from thiessen.search import Exhausted, trial_seed
 
 MOST_ROUNDS: Final = 16  # each lost race means that another worker got a trial; the loser may ask again
 
@@ -65,7 +65,7 @@ def _proposing(store: Store, study: Study, claim: Step[Leased | None]) -> Step[L
         is_still_next = studies.take_number(tx, study)  # else somebody was faster, and knew more
         if is_still_next:
             seed = trial_seed(study.spec.seed, study.trials)
-            trials.add(tx, study, config=proposal.config, seed=seed, reasons=_reasons(proposal))
+            trials.add(tx, study, config=proposal.config, seed=seed, reasons=asdict(proposal.reasons))
         return claim(tx)
 
     return step
@@ -89,7 +89,3 @@ def _claim(tx: Transaction, lease_id: str, runner: Runner, wish: Wish) -> Leased
         return None
     attempts.begin(tx, trial_id, lease_id, runner)
     return trials.leased(tx, lease_id)
-
-
-def _reasons(proposal: Proposal) -> dict[str, object]:
-    return {name: value for name, value in vars(proposal).items() if name != "config"}

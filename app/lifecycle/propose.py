@@ -18,9 +18,13 @@ def propose(store: Store, study: Study) -> Proposal:
 def known_landscape(tx: Transaction, study: Study) -> Landscape:
     """Return what was known when `study` was read: exactly its counters, whatever was committed since."""
     landscape = Landscape(study.spec.space)
-    for config in trials.configs(tx, study):
+    known = observations.known_to(tx, study)
+    ended = {observation.trial for observation in known}
+    for number, config in enumerate(trials.configs(tx, study)):
         landscape.take(config)
-    for observation in observations.known_to(tx, study):
+        if number not in ended:
+            landscape.pend(number, config)
+    for observation in known:
         if _speaks_of_its_config(observation):
             landscape.observe(observation.trial, observation.config, observation.loss)
     landscape.watermark = study.observations

@@ -172,7 +172,7 @@ def is_overdue(tx: Transaction, trial: Overdue) -> bool:
 
 
 def configs(tx: Transaction, study: Study) -> list[Config]:
-    """Return the config of every trial numbered when `study` was read."""
+    """Return the config of every trial numbered when `study` was read, from number 0 on."""
     statement = select(trials.c.config).where(trials.c.study_id == study.id, trials.c.number < study.trials)
     return list(tx.execute(statement.order_by(trials.c.number)).scalars())
 

@@ -87,7 +87,11 @@ def test_a_trial_explains_itself(caller):
     trial = caller.get("/studies/s/trials/2").json()
 
     assert trial["state"] == "queued"
-    assert trial["reasons"]["nearest_trial"] in {0, 1}
-    assert trial["reasons"]["watermark"] == 2
+    reasons = trial["reasons"]
+    assert (reasons["nearest_trial"], reasons["watermark"], reasons["draw"]) == (1, 2, "uniform")
+    assert reasons["explanation"].startswith(
+        "A uniform draw, kept with probability 1: the nearest finished trial, 1"
+    )
+    assert [each["acceptance"] for each in reasons["last_refused"]] == [0.0] * min(reasons["refused"], 3)
     attempt = trial["attempts"][0]
     assert (attempt["reports"], attempt["device"], attempt["message"]) == (curve, "cuda:0", "boom")

@@ -170,3 +170,15 @@ def test_a_proposal_knows_exactly_the_results_before_it(desk):
         landscape.observe(number, leased.config, leased.config["x"])
         landscape.watermark += 1
         desk.complete(leased, loss=leased.config["x"])
+
+
+def test_pending_is_what_was_numbered_and_has_not_ended(desk, clock):
+    desk.submit(max_attempts=1)
+    assert desk.lease() is not None
+    clock.advance(desk.lease_for)  # trial 0 is lost in its only attempt
+    leases = [desk.lease() for _ in range(3)]
+    desk.complete(leases[1])
+
+    pending = desk.landscape().pending
+
+    assert dict(pending) == {1: leases[0].config, 3: leases[2].config}

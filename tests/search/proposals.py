@@ -49,8 +49,15 @@ def _digest(strategy, document):
         landscape.observe(trial, config, loss)
         landscape.watermark = trial + 1
         proposal = strategy.propose(space, landscape, trial, Stream(2026, trial))
-        digest.update(json.dumps(asdict(proposal)).encode())
+        digest.update(json.dumps(_told(proposal)).encode())
     return digest.hexdigest()
+
+
+def _told(proposal):
+    """Return what a proposal has always said; a reason that is new does not change the digest."""
+    reasons = asdict(proposal.reasons)
+    names = ("strategy", "watermark", "refused", "nearest_trial", "distance", "estimate", "acceptance")
+    return {"config": proposal.config} | {name: reasons[name] for name in names}
 
 
 def _config(trial):

@@ -212,7 +212,7 @@ def test_a_taken_point_is_passed_over_and_counted():
 
     proposal = propose(Grid(2), landscape, 0)
 
-    assert (proposal.config, proposal.refused) == (second, 1)
+    assert (proposal.config, proposal.reasons.refused) == (second, 1)
 
 
 @given(data=st.data(), budget=st.integers(1, 3_000))

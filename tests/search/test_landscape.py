@@ -3,6 +3,7 @@ import math
 import os
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from statistics import fmean
 
@@ -12,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsRegressor
 
-from thiessen.search import Landscape, neighbours, ranking
-from thiessen.search.neighbours import TIE
+from thiessen.search import Landscape, ranking
+from thiessen.search.neighbours import TIE, Neighbours
 from thiessen.space import Boolean, Categorical, Float, Int, Space
 
 
@@ -57,89 +58,131 @@ def landscape_over(points, losses=None):
     return landscape
 
 
-def exact(points, asked):
-    """Return the least squared distance, added in the order of the dimensions, and all within a tie of it."""
+def exact(points, asked, neighbours=1):
+    """Return the least squared distance, added in the order of the dimensions, and the neighbourhood."""
     squared = []
     for point in points:
         total = 0.0
         for theirs, ours in zip(point, asked, strict=True):
             total += (theirs - ours) * (theirs - ours)
         squared.append(total)
-    return min(squared), [trial for trial, each in enumerate(squared) if each <= min(squared) + TIE]
+    return min(squared), within(squared, neighbours)
 
 
-def assert_exact(landscape, points, asked):
+def within(squared, neighbours):
+    """Return which are the nearest `neighbours` and those that tie with the last of these."""
+    last = sorted(squared)[:neighbours][-1]
+    return [trial for trial, each in enumerate(squared) if each <= last + TIE]
+
+
+def assert_exact(landscape, points, asked, neighbours=1):
     points, asked = [list(map(float, point)) for point in points], [list(map(float, each)) for each in asked]
-    for ours, nearest in zip(asked, landscape.nearest_each(asked), strict=True):
+    found = landscape.nearest_each(asked, neighbours=neighbours)
+    for ours, nearest in zip(asked, found, strict=True):
         squared, tied = exact(points, ours)
         assert nearest.distance == math.sqrt(squared)
         assert nearest.trial == tied[0]
-        assert nearest.losses == tuple(map(float, tied))
+        assert nearest.losses == tuple(map(float, exact(points, ours, neighbours)[1]))
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
     sixteen = property(lambda _: 16, lambda *_: None)
-    monkeypatch.setattr(neighbours.Neighbours, "_block", sixteen, raising=False)
+    monkeypatch.setattr(Neighbours, "_block", sixteen, raising=False)
 
 
 @pytest.fixture
 def early_trees(monkeypatch):
-    monkeypatch.setattr(neighbours, "TREE_FROM", 16)
+    monkeypatch.setattr("thiessen.search.neighbours.TREE_FROM", 16)
 
 
 # The truth
 
 
-@settings(max_examples=150)
-@given(data=st.data(), category_weight=st.sampled_from([0.0, 0.25, 1.0, 3.0]))
-def test_the_nearest_trial_is_that_of_the_definition(data, category_weight, mixed_landscapes, a_config):
-    landscape, told = data.draw(mixed_landscapes())
+@settings(max_examples=200)
+@given(
+    data=st.data(),
+    category_weight=st.sampled_from([0.0, 0.25, 1.0, 3.0]),
+    supposed=st.lists(st.integers(-3, 3).map(float), max_size=4),
+)
+def test_the_neighbourhood_is_that_of_the_definition(
+    data, category_weight, supposed, mixed_landscapes, a_config
+):
+    (landscape, told), neighbours = data.draw(mixed_landscapes()), data.draw(st.integers(1, 5))
+    worst = max((loss for _, loss in told if loss is not None), default=-math.inf)
+    pending = dict(enumerate(supposed, start=len(told)))
+    for trial, loss in pending.items():
+        config = a_config(landscape.space, seed=7, trial=trial)
+        landscape.pend(trial, config)
+        told.append((config, loss))
     config = a_config(landscape.space, seed=data.draw(st.integers(0, 999)), trial=1_000)
     squared = [squared_distance(landscape.space, config, other, category_weight) for other, _ in told]
-    tied = [trial for trial, distance in enumerate(squared) if distance <= min(squared) + TIE]
-    worst = max((loss for _, loss in told if loss is not None), default=-math.inf)
-    tied_losses = [told[trial][1] for trial in tied]
 
-    nearest = landscape.nearest(config, category_weight=category_weight)
+    nearest = landscape.nearest(
+        config, neighbours=neighbours, category_weight=category_weight, pending=pending
+    )
 
     if not told:
         assert nearest is None
         return
-    assert nearest.trial == tied[0]
+    expected = [told[trial][1] for trial in within(squared, neighbours)]
+    assert nearest.trial == within(squared, 1)[0]
     assert nearest.distance == pytest.approx(math.sqrt(min(squared)), abs=1e-7)
-    assert [None if math.isnan(loss) else loss for loss in nearest.losses] == tied_losses
-    assert nearest.diverged == all(loss is None for loss in tied_losses)
-    expected = fmean(worst if loss is None else loss for loss in tied_losses)
-    assert nearest.estimate(worst) == pytest.approx(expected)
+    assert [None if math.isnan(loss) else loss for loss in nearest.losses] == expected
+    assert nearest.diverged == all(loss is None for loss in expected)
+    mean = fmean(worst if loss is None else loss for loss in expected)
+    assert nearest.estimate(worst) == pytest.approx(mean)
 
 
-@settings(max_examples=60)
-@given(dimensions=st.integers(1, 20), trials=st.integers(1, 400), seed=st.integers(0, 2**32 - 1))
-def test_the_nearest_loss_is_that_of_scikit_learn(dimensions, trials, seed):
+@given(told=st.lists(st.one_of(st.none(), st.integers(-(10**6), 10**6)), max_size=30), huge=st.booleans())
+def test_the_mean_is_that_of_the_finite_losses_even_if_their_sum_overflows(told, huge, a_line):
+    losses = [None if loss is None else loss * (1.7e302 if huge else 1.0) for loss in told]
+    finite = [loss for loss in losses if loss is not None]
+    largest = max(map(abs, finite), default=0.0)
+    expected = fmean(loss / 64 for loss in finite) * 64 if finite else 0.0
+    landscape = a_line(*((0.5, loss) for loss in losses))
+    assert landscape.mean == pytest.approx(expected, rel=1e-12, abs=1e-12 * largest)
+
+
+@settings(max_examples=100)
+@given(
+    dimensions=st.integers(1, 20),
+    trials=st.integers(5, 400),
+    waiting=st.integers(0, 20),
+    neighbours=st.integers(1, 5),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_the_mean_of_the_neighbourhood_is_that_of_scikit_learn(dimensions, trials, waiting, neighbours, seed):
     random = np.random.default_rng(seed)
-    points, asked = random.random((trials, dimensions)), random.random((30, dimensions))
-    losses = random.normal(size=trials)
-    oracle = KNeighborsRegressor(n_neighbors=1, algorithm="brute").fit(points, losses)
+    points, asked = random.random((trials + waiting, dimensions)), random.random((30, dimensions))
+    losses = random.normal(size=trials + waiting)
+    oracle = KNeighborsRegressor(n_neighbors=neighbours, algorithm="brute").fit(points, losses)
+    landscape = landscape_over(points[:trials], losses.tolist())
+    for trial in range(trials, trials + waiting):
+        landscape.pend(trial, dict(zip(landscape.space.dimensions, points[trial].tolist(), strict=True)))
+    pending = {trial: float(losses[trial]) for trial in landscape.pending}
 
-    found = landscape_over(points, losses.tolist()).nearest_each(asked.tolist())
+    found = landscape.nearest_each(asked.tolist(), neighbours=neighbours, pending=pending)
 
-    assert [nearest.losses for nearest in found] == [(loss,) for loss in oracle.predict(asked)]
+    assert [len(nearest.losses) for nearest in found] == [neighbours] * 30
+    means = [nearest.estimate(landscape.worst) for nearest in found]
+    assert means == pytest.approx(oracle.predict(asked).tolist(), rel=1e-12, abs=1e-12)
 
 
 @settings(max_examples=60)
 @given(
     dimensions=st.sampled_from([1, 2, 7, 20, 100]),
     spread=st.sampled_from([0.0, 1e-12, 1e-7, 1e-6, 1e-4]),
+    neighbours=st.sampled_from([1, 4]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_points_closer_than_float32_can_tell_are_told_apart(dimensions, spread, seed):
+def test_points_closer_than_float32_can_tell_are_told_apart(dimensions, spread, neighbours, seed):
     random = np.random.default_rng(seed)
     centre = random.choice([random.random(dimensions), np.zeros(dimensions), np.ones(dimensions)])
     points = np.clip(centre + spread * random.normal(size=(100, dimensions)), 0.0, 1.0)
     asked = np.clip([centre, 1.0 - centre, random.random(dimensions), points[50]], 0.0, 1.0)
 
-    assert_exact(landscape_over(points), points, asked)
+    assert_exact(landscape_over(points), points, asked, neighbours)
 
 
 @given(data=st.data(), category_weight=st.sampled_from([0.25, 1.0, 3.0]), seed=st.integers(0, 2**32 - 1))
@@ -165,7 +208,9 @@ def test_float32_is_never_further_off_than_its_bound(data, category_weight, seed
     for point, computed in zip(asked, scores, strict=True):
         constant = sum((each - 0.5) ** 2 for each in point[model._plain])
         for index, score in enumerate(computed.tolist()):
-            truth, _ = model._decided(np.array([index]), point, category_weight)
+            truth, _, _ = model._decided(
+                np.array([index]), np.empty((0, len(point))), point, 1, category_weight
+            )
             assert abs(score - (truth - constant)) <= bound
 
 
@@ -182,7 +227,7 @@ def test_with_a_tree_and_without_one_the_answers_are_the_same(dimensions, grid, 
     if grid is not None:  # many repeated points, and many exactly between two
         points, asked = np.round(points * grid) / grid, np.round(asked * 2 * grid) / (2 * grid)
     read = landscape_over(points)
-    monkeypatch.setattr(neighbours, "TREE_FROM", 64)
+    monkeypatch.setattr("thiessen.search.neighbours.TREE_FROM", 64)
     treed = landscape_over(points[:300])
     treed.nearest_each(asked.tolist())  # builds it; the others are the tail
     for trial in range(300, 500):
@@ -190,13 +235,26 @@ def test_with_a_tree_and_without_one_the_answers_are_the_same(dimensions, grid, 
             trial, dict(zip(treed.space.dimensions, points[trial].tolist(), strict=True)), float(trial)
         )
 
-    answers = treed.nearest_each(asked.tolist())
+    answers = [treed.nearest_each(asked.tolist(), neighbours=neighbours) for neighbours in (1, 5)]
 
     assert treed._neighbours._tree[1] == 300
-    monkeypatch.setattr(neighbours, "TREE_FROM", math.inf)
-    assert repr(answers) == repr(read.nearest_each(asked.tolist()))
+    monkeypatch.setattr("thiessen.search.neighbours.TREE_FROM", math.inf)
+    for neighbours, found in zip((1, 5), answers, strict=True):
+        assert repr(found) == repr(read.nearest_each(asked.tolist(), neighbours=neighbours))
+        assert_exact(treed, points, asked, neighbours)
     assert read._neighbours._tree is None
-    assert_exact(treed, points, asked)
+
+
+@pytest.mark.usefixtures("small_blocks", "early_trees")
+@pytest.mark.parametrize("trials", [16, 20, 60])
+@pytest.mark.parametrize("neighbours", [15, 16, 17, 40, 60, 61])
+def test_a_neighbourhood_may_be_larger_than_a_block_than_the_tree_and_than_all(trials, neighbours):
+    points = np.random.default_rng(trials).random((trials, 2))
+    landscape = landscape_over(points[:16])
+    landscape.index()
+    for trial, point in enumerate(points[16:].tolist(), start=16):
+        landscape.observe(trial, dict(zip(("x0", "x1"), point, strict=True)), float(trial))
+    assert_exact(landscape, points, points[::3], neighbours)
 
 
 @pytest.mark.usefixtures("small_blocks", "early_trees")
@@ -237,6 +295,13 @@ def test_many_candidates_at_once_get_the_answers_of_one_at_a_time(data, seed, mi
 def test_a_landscape_grows_past_its_first_blocks_and_forgets_nothing():
     points = [[position / 100] for position in range(101)]
     assert_exact(landscape_over(points), points, points)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("neighbours", [2, 3, 16])
+def test_neighbours_that_stand_together_in_one_block_are_all_found(neighbours):
+    points = [[1.0 - position / 1000] for position in range(200)]  # each nearer to 0 than all before
+    assert_exact(landscape_over(points), points, [[0.0], [0.85], [1.0]], neighbours)
 
 
 def test_the_order_of_observations_does_not_matter(a_config, a_landscape):
@@ -356,6 +421,25 @@ def test_a_tie_is_squared_distances_within_1e_12(a_line, offset, expected):
     assert landscape.nearest({"x": 0.5}).losses == expected
 
 
+@pytest.mark.parametrize(("offset", "expected"), [(1e-13, (1.0, 2.0, 3.0)), (1e-11, (1.0, 2.0))])
+def test_all_that_tie_with_the_last_neighbour_are_of_the_neighbourhood(a_line, offset, expected):
+    landscape = a_line((0.5, 1.0), (0.25, 2.0), (0.75 + offset, 3.0), (0.0, 9.0))
+    nearest = landscape.nearest({"x": 0.5}, neighbours=2)
+    assert (nearest.trial, nearest.distance, nearest.losses) == (0, 0.0, expected)
+
+
+def test_the_nearest_is_named_though_another_neighbour_was_observed_before_it(a_line):
+    nearest = a_line((0.25, 1.0), (0.5, 2.0)).nearest({"x": 0.5}, neighbours=2)
+    assert (nearest.trial, nearest.distance, nearest.losses) == (1, 0.0, (1.0, 2.0))
+
+
+def test_a_neighbourhood_diverged_when_all_of_it_did(a_line):
+    landscape = a_line((0.1, None), (0.2, None), (0.9, 1.0))
+    of_two, of_three = (landscape.nearest({"x": 0.1}, neighbours=neighbours) for neighbours in (2, 3))
+    assert (of_two.diverged, of_three.diverged) == (True, False)
+    assert of_three.estimate(4.0) == 3.0
+
+
 def test_of_a_tie_the_first_observed_is_named(a_line):
     nearest = a_line((0.75 + 1e-13, 3.0), (0.25, 1.0)).nearest({"x": 0.5})
     assert (nearest.trial, nearest.distance) == (0, 0.25)
@@ -434,6 +518,106 @@ def test_where_nothing_is_told_apart_the_rank_is_in_the_middle(values, a_line):
     assert landscape.rank(values[0]) == 0.5
 
 
+@given(values=st.lists(st.one_of(st.none(), few_losses, any_losses), max_size=60), share=st.floats(0.0, 1.0))
+def test_quantiles_are_those_of_numpy(values, share, a_line):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "RUN", 2)
+        landscape = a_line(*((0.5, loss) for loss in values))
+    finite = [loss for loss in values if loss is not None]
+    if not finite:
+        with pytest.raises(ValueError, match="no loss is finite"):
+            landscape.quantile(share)
+        return
+    assert landscape.best <= landscape.quantile(share) <= landscape.worst
+    scale = max(map(abs, finite)) or 1.0  # numpy's own difference of two huge losses overflows
+    expected = np.quantile([loss / scale for loss in finite], share)
+    assert landscape.quantile(share) / scale == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_the_median_of_an_even_number_is_between_the_middle_two(a_line):
+    landscape = a_line((0.1, 5.0), (0.2, None), (0.3, 1.0), (0.4, 3.0), (0.5, 7.0))
+    assert [landscape.quantile(share) for share in (0.0, 0.25, 0.5, 1.0)] == [1.0, 2.5, 4.0, 7.0]
+
+
+# Pending trials and those of other studies
+
+
+def test_a_pending_trial_counts_only_in_the_query_that_names_it(a_line):
+    landscape = a_line((0.2, 1.0), (0.8, 3.0))
+    for trial, position in ((7, 0.5), (8, 0.6)):
+        landscape.pend(trial, {"x": position})
+    before = landscape.best, landscape.worst, landscape.rank(1.0), landscape.quantile(1.0), len(landscape)
+
+    named = landscape.nearest({"x": 0.5}, pending={7: 99.0})
+
+    assert (named.trial, named.distance, named.losses) == (7, 0.0, (99.0,))
+    assert landscape.nearest({"x": 0.6}, pending={7: 99.0}).trial == 7
+    assert landscape.nearest({"x": 0.6}).trial == 1
+    assert before == (
+        landscape.best, landscape.worst, landscape.rank(1.0), landscape.quantile(1.0), len(landscape)
+    )  # fmt: skip
+
+
+def test_a_pending_trial_that_ties_with_a_finished_one_counts_beside_it(a_line):
+    landscape = a_line((0.25, 1.0))
+    landscape.pend(0, {"x": 0.75})  # marked before, yet the finished one is named
+    nearest = landscape.nearest({"x": 0.5}, pending={0: 3.0})
+    assert (nearest.trial, nearest.losses) == (0, (1.0, 3.0))
+
+
+def test_a_pending_trial_is_known_before_anything_finished():
+    landscape = Landscape(Space(x=Float(0.0, 1.0)))
+    landscape.pend(4, {"x": 0.25})
+    nearest = landscape.nearest({"x": 0.5}, neighbours=3, pending={4: 2.0})
+    assert (nearest.trial, nearest.distance, nearest.losses) == (4, 0.25, (2.0,))
+
+
+@pytest.mark.parametrize("finish", [True, False])
+def test_a_trial_that_is_not_pending_cannot_be_supposed(finish, a_line):
+    landscape = a_line((0.5, 1.0))
+    if finish:
+        landscape.pend(1, {"x": 0.2})
+        landscape.observe(1, {"x": 0.2}, 2.0)
+    with pytest.raises(KeyError):
+        landscape.nearest({"x": 0.5}, pending={1: 3.0})
+
+
+def test_a_trial_of_another_study_teaches_but_has_no_number_and_takes_nothing(a_line):
+    landscape = a_line((0.9, 2.0))
+    landscape.watermark = 1
+
+    assert landscape.recall({"x": 0.1}, 1.0)
+    assert landscape.recall({"x": 0.4}, math.inf)
+    assert landscape.recall({"x": 0.5}, 3.0)
+
+    assert landscape.nearest({"x": 0.1}).trial is None
+    assert landscape.nearest({"x": 0.1}).losses == (1.0,)
+    assert landscape.nearest({"x": 0.4}).diverged
+    assert landscape.nearest({"x": 0.9}).trial == 0
+    assert [landscape.ranked(place).trial for place in range(4)] == [None, 0, None, None]
+    assert (landscape.best, landscape.worst, landscape.rank(2.0)) == (1.0, 3.0, 1 / 3)
+    assert (len(landscape), landscape.watermark, landscape.is_taken({"x": 0.1})) == (4, 1, False)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"flag": True},  # x is missing
+        {"flag": False, "x": 0.5},  # x is inactive
+        {"flag": True, "x": 1.5},
+        {"flag": True, "x": "a"},
+        {"flag": True, "x": 0.5, "y": 1},
+        {"flag": "yes", "x": 0.5},
+        {},
+    ],
+)
+def test_a_config_that_is_no_point_of_the_space_is_not_recalled(config):
+    landscape = Landscape(Space(flag=Boolean(), x=Float(0.0, 1.0, when={"flag": [True]})))
+    assert not landscape.recall(config, 1.0)
+    assert (len(landscape), landscape.best) == (0, math.inf)
+    assert landscape.recall({"flag": False}, 1.0)
+
+
 # Trials and configs
 
 
@@ -453,3 +637,25 @@ def test_a_config_is_taken_whatever_the_order_of_its_names():
     landscape.take({"a": True, "b": 1})
     assert landscape.is_taken({"b": 1, "a": True})
     assert not landscape.is_taken({"a": True, "b": 0})
+
+
+@given(numbers=st.lists(st.integers(-1_000, 1_000)), asked=st.integers(-1_000, 1_000))
+def test_what_is_taken_is_what_was_taken(numbers, asked):
+    landscape = Landscape(Space(n=Int(-1_000, 1_000)))
+    for number in numbers:
+        landscape.take({"n": number})
+    assert landscape.is_taken({"n": asked}) == (asked in numbers)
+    assert all(landscape.is_taken({"n": number}) for number in numbers)
+
+
+def test_a_hundred_thousand_taken_configs_are_told_apart_and_kept_small():
+    landscape = Landscape(Space(n=Int(0, 10**6)))
+    tracemalloc.start()
+    for number in range(0, 200_000, 2):
+        landscape.take({"n": number})
+        landscape.take({"n": number})
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    taken = [number for number in range(200_000) if landscape.is_taken({"n": number})]
+    assert taken == list(range(0, 200_000, 2))
+    assert kept / 100_000 < 10

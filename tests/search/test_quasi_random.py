@@ -100,7 +100,7 @@ def test_a_taken_point_is_passed_over_for_the_next_one():
     landscape = Landscape(Space(x=Float(0.0, 1.0)))
     landscape.take(propose(landscape, 0).config)
     proposal = propose(landscape, 0)
-    assert (proposal.config, proposal.refused) == (propose(landscape, 1).config, 1)
+    assert (proposal.config, proposal.reasons.refused) == (propose(landscape, 1).config, 1)
 
 
 def test_a_rare_config_that_remains_is_found_after_the_most_draws():
@@ -108,7 +108,7 @@ def test_a_rare_config_that_remains_is_found_after_the_most_draws():
     for n in range(9_999):
         landscape.take({"n": n})
     proposal = propose(landscape, 9_999)
-    assert (proposal.config, proposal.refused) == ({"n": 9_999}, MAX_DRAWS)
+    assert (proposal.config, proposal.reasons.refused) == ({"n": 9_999}, MAX_DRAWS)
 
 
 def test_the_largest_space_has_a_point():

@@ -81,7 +81,7 @@ def test_an_inactive_dimension_does_not_shift_the_stream_of_the_others():
 def test_a_taken_config_is_passed_over_and_counted():
     landscape = Landscape(Space(x=Float(0.0, 1.0)))
     landscape.take(propose(landscape).config)
-    assert propose(landscape).refused == 1
+    assert propose(landscape).reasons.refused == 1
 
 
 def test_near_the_end_what_remains_is_equally_likely():

@@ -80,5 +80,5 @@ def test_a_log_dimension_is_searched_as_the_line_of_its_logarithm(name):
 
         assert math.log10(ours.config["x"]) == pytest.approx(theirs.config["x"], abs=1e-9)
         assert ours.config["y"] == theirs.config["y"]
-        assert ours.refused == theirs.refused
-        assert ours.nearest_trial == theirs.nearest_trial
+        assert ours.reasons.refused == theirs.reasons.refused
+        assert ours.reasons.nearest_trial == theirs.reasons.nearest_trial

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from thiessen.search import STRATEGIES, Grid, Random
+from thiessen.search import STRATEGIES, BiasedRandom, Grid, Random, Winsor
 from thiessen.search.settings import in_words, strategy_from_json, strategy_to_json
 from thiessen.search.strategy import Strategy, StrategyError
 
@@ -126,6 +126,15 @@ def test_what_is_given_replaces_what_the_preset_or_the_default_says(settings, ex
     assert strategy_from_json({"name": "every", **settings}, KNOWN) == expected
 
 
+@pytest.mark.parametrize(
+    ("sent", "acceptance"),
+    [("winsor", Winsor()), ({"name": "winsor", "quantile": 0.25}, Winsor(0.25))],
+)
+def test_an_acceptance_is_written_as_a_name_or_with_its_settings(sent, acceptance):
+    strategy = strategy_from_json({"name": "biased_random", "acceptance": sent})
+    assert strategy == BiasedRandom(acceptance)
+
+
 def test_a_number_is_written_the_same_however_it_was_sent():
     written = [
         repr(strategy_to_json(strategy_from_json({"name": "every", "real": n}, KNOWN))) for n in (2, 2.0)
@@ -155,7 +164,7 @@ def test_a_number_is_written_the_same_however_it_was_sent():
         ({"name": "every", "real": "0.5"}, "every.real is a finite number; got '0.5'"),
         ({"name": "every", "flag": 1}, "every.flag is true or false; got 1"),
         ({"name": "every", "text": None}, "every.text is a string; got None"),
-        ({"name": "every", "word": "rigth"}, r"word is 'left' or 'right'; got 'rigth' \(did you mean 'right'"),
+        ({"name": "every", "word": "rigth"}, r"'left' or 'right'; got 'rigth' \(did you mean 'right'"),
         ({"name": "every", "table": 1}, "is an object with a finite number by name or null; got 1"),
         ({"name": "every", "table": {"a": "b"}}, "every.table.a is a finite number; got 'b'"),
         ({"name": "every", "shape": 1}, "every.shape is 'plain' or 'steep'; got 1"),

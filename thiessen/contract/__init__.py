@@ -17,7 +17,7 @@ from thiessen.contract.leases import (
 )
 from thiessen.contract.problems import Problem
 from thiessen.contract.studies import Best, BestConfig, Counts, Study, StudySpec
-from thiessen.contract.trials import Attempt, Reasons, Trial
+from thiessen.contract.trials import Attempt, Reasons, Refused, Trial
 
 __all__ = [
     "Attempt",
@@ -35,6 +35,7 @@ __all__ = [
     "Point",
     "Problem",
     "Reasons",
+    "Refused",
     "Study",
     "StudySpec",
     "Trial",

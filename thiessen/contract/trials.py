@@ -6,15 +6,30 @@ from thiessen.contract.leases import Point
 from thiessen.contract.words import Answer, Config, TrialState
 
 
-class Reasons(Answer):
-    """Why a config was proposed."""
+class Refused(Answer):
+    """A candidate that was not kept."""
 
+    config: Config
+    nearest_trial: int | None
+    estimate: float | None
+    acceptance: float
+
+
+class Reasons(Answer):
+    """Why a config was proposed: in a sentence, and in numbers."""
+
+    explanation: str
     strategy: str
     watermark: int
+    draw: str
     refused: int
+    last_refused: list[Refused]
+    forced: bool
     nearest_trial: int | None
+    nearest_is_pending: bool
     distance: float | None
     estimate: float | None
+    neighbourhood: int
     acceptance: float
 
 

@@ -1,11 +1,22 @@
 """How to choose what to try next: pure rules over a space and a landscape, without clock, disk or network."""
 
 from thiessen.numbers import Stream, trial_seed
+from thiessen.search.acceptance import (
+    ACCEPTANCES,
+    Acceptance,
+    Linear,
+    Log,
+    Power,
+    Rank,
+    SharpeningRank,
+    Winsor,
+)
 from thiessen.search.biased import BiasedRandom
 from thiessen.search.grid import Grid
 from thiessen.search.landscape import Landscape
 from thiessen.search.quasi_random import QuasiRandom
 from thiessen.search.random import Random
+from thiessen.search.reasons import Reasons, Refused
 from thiessen.search.strategy import Exhausted, Proposal, Strategy
 
 STRATEGIES: dict[str, Strategy] = {
@@ -14,15 +25,25 @@ STRATEGIES: dict[str, Strategy] = {
 """Every strategy of this version, by the name that studies use."""
 
 __all__ = [
+    "ACCEPTANCES",
     "STRATEGIES",
+    "Acceptance",
     "BiasedRandom",
     "Exhausted",
     "Grid",
     "Landscape",
+    "Linear",
+    "Log",
+    "Power",
     "Proposal",
     "QuasiRandom",
     "Random",
+    "Rank",
+    "Reasons",
+    "Refused",
+    "SharpeningRank",
     "Strategy",
     "Stream",
+    "Winsor",
     "trial_seed",
 ]

@@ -8,6 +8,7 @@ from typing import ClassVar, Final, Literal, get_args
 
 from thiessen.numbers import Stream, hashed
 from thiessen.search.landscape import Landscape
+from thiessen.search.reasons import Reasons
 from thiessen.search.strategy import Exhausted, Proposal, Strategy, StrategyError
 from thiessen.space import Config, Dimension, Float, Int, Scalar, Space, config_key
 
@@ -69,9 +70,10 @@ class Grid(Strategy):
         for index in range(turn, points.size):
             config = points.at(self._place(points, index, rng.seed))
             if not landscape.is_taken(config):
-                return Proposal(
-                    config=config, strategy=self.name, watermark=landscape.watermark, refused=index - turn
+                reasons = Reasons(
+                    strategy=self.name, watermark=landscape.watermark, draw="grid", refused=index - turn
                 )
+                return Proposal(config, reasons)
         raise Exhausted
 
     def _place(self, points: "_Points", index: int, seed: int) -> int:

@@ -5,23 +5,28 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Final
 
 from thiessen.search.neighbours import Neighbours
 from thiessen.search.ranking import Ranking
-from thiessen.space import Config, Space, config_key
+from thiessen.search.taken import Taken
+from thiessen.space import Config, Space, SpaceError
+
+_RECALLED: Final = -1  # in place of a trial number
+_NOBODY: Final[Mapping[int, float]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """The finished trial whose region a candidate falls into."""
+    """The finished trial whose region a candidate falls into, and the losses of its neighbourhood."""
 
-    trial: int  # the first observed of those at this distance
+    trial: int | None  # the first observed of those at this distance; None when it was recalled
     distance: float
-    losses: tuple[float, ...]  # of all observations at this distance, as observed; NaN where diverged
+    losses: tuple[float, ...]  # of the whole neighbourhood, as observed; NaN where diverged
 
     @property
     def diverged(self) -> bool:
-        """Whether every trial at this distance diverged, so that nothing finite is known here."""
+        """Whether the whole neighbourhood diverged, so that nothing finite is known here."""
         return all(map(math.isnan, self.losses))
 
     def estimate(self, worst: float) -> float:
@@ -37,13 +42,13 @@ class Nearest:
 class Finished:
     """A finished trial as the landscape knows it."""
 
-    trial: int
+    trial: int | None  # None when it was recalled
     loss: float  # NaN when it diverged
     point: tuple[float, ...]  # unit coordinates, NaN where inactive
 
 
 class Landscape:
-    """The 1-nearest-neighbour model of the loss over a space, with the trials that run and the configs taken.
+    """The nearest-neighbour model of the loss over a space, with the trials that run and the configs taken.
 
     It only grows. A diverged trial never moves `best` or `worst` and ranks last.
     """
@@ -53,8 +58,11 @@ class Landscape:
         self.watermark = 0  # the last observation it has seen
         self.best = math.inf
         self.worst = -math.inf
-        self._taken: set[str] = set()
+        self.mean = 0.0  # of the finite losses
+        self._finite = 0
+        self._taken = Taken()
         self._pending: dict[int, Config] = {}
+        self._pending_points: dict[int, list[float]] = {}
         self._trials = array("q")
         self._ranking = Ranking()
         dimensions = space.dimensions.values()
@@ -68,14 +76,15 @@ class Landscape:
 
     def take(self, config: Config) -> None:
         """Remember that a trial of this config exists, finished or not."""
-        self._taken.add(config_key(config))
+        self._taken.add(config)
 
     def is_taken(self, config: Config) -> bool:
-        return config_key(config) in self._taken
+        return config in self._taken
 
     def pend(self, trial: int, config: Config) -> None:
         """Mark a trial as not finished, until it is observed."""
         self._pending[trial] = config
+        self._pending_points[trial] = self.space.encode(config)
 
     @property
     def pending(self) -> Mapping[int, Config]:
@@ -84,31 +93,64 @@ class Landscape:
 
     def observe(self, trial: int, config: Config, loss: float | None) -> None:
         """Add a finished trial; a loss that is None or not finite means that it diverged."""
-        finite = loss is not None and math.isfinite(loss)
-        known = loss if loss is not None and finite else math.nan
-        self._neighbours.append(self.space.encode(config))
-        self._trials.append(trial)
-        self._ranking.append(known)
         self._pending.pop(trial, None)
-        if finite:
-            self.best, self.worst = min(self.best, known), max(self.worst, known)
+        self._pending_points.pop(trial, None)
+        self._finish(trial, config, loss)
 
-    def nearest(self, config: Config, *, category_weight: float = 1.0) -> Nearest | None:
-        """Return the finished trial nearest to `config`, or None when nothing has finished."""
-        if not self._trials:
+    def recall(self, config: Config, loss: float | None) -> bool:
+        """Add a finished trial of another study on the same criterion; say whether it is a point here.
+
+        It teaches as those of this study do, but has no number, takes no config and moves no watermark.
+        """
+        try:
+            self.space.validate(config)
+        except SpaceError:
+            return False
+        self._finish(_RECALLED, config, loss)
+        return True
+
+    def nearest(
+        self,
+        config: Config,
+        *,
+        neighbours: int = 1,
+        category_weight: float = 1.0,
+        pending: Mapping[int, float] = _NOBODY,
+    ) -> Nearest | None:
+        """Return what `nearest_each` does for one config, or None when nothing is known."""
+        if not self._trials and not pending:
             return None
-        return self.nearest_each([self.space.encode(config)], category_weight=category_weight)[0]
+        point = self.space.encode(config)
+        return self.nearest_each(
+            [point], neighbours=neighbours, category_weight=category_weight, pending=pending
+        )[0]
 
     def nearest_each(
-        self, points: Sequence[Sequence[float]], *, category_weight: float = 1.0
+        self,
+        points: Sequence[Sequence[float]],
+        *,
+        neighbours: int = 1,
+        category_weight: float = 1.0,
+        pending: Mapping[int, float] = _NOBODY,
     ) -> list[Nearest]:
         """Return the nearest finished trial of each point of the unit cube. Something must have finished.
 
-        Many at once cost less than half of what they cost one by one, and give the same answers.
+        Its losses are those of the `neighbours` nearest and of all that tie with the last of these, of fewer
+        when fewer are known. `pending` trials, each marked by `pend`, count as if observed last with these
+        losses, NaN as diverged. Many points at once cost less than half of what they cost one by one, and get
+        the same answers.
         """
+        supposed = [self._pending_points[trial] for trial in pending]
+        found = self._neighbours.nearest_each(points, neighbours, category_weight, supposed)
+        trials, losses = list(pending), list(pending.values())
+        known = len(self)
         return [
-            Nearest(self._trials[tied[0]], math.sqrt(squared), tuple(map(self._loss, tied)))
-            for squared, tied in self._neighbours.nearest_each(points, category_weight)
+            Nearest(
+                self._trial(first) if first < known else trials[first - known],
+                math.sqrt(squared),
+                tuple(self._loss(index) if index < known else losses[index - known] for index in indices),
+            )
+            for squared, first, indices in found
         ]
 
     def rank(self, loss: float | None) -> float:
@@ -118,10 +160,17 @@ class Landscape:
         """
         return self._ranking.share(math.nan if loss is None else loss)
 
+    def quantile(self, share: float) -> float:
+        """Return the loss below which this share of the finite ones lies, between two of them in proportion.
+
+        Raises ValueError when none is finite.
+        """
+        return self._ranking.quantile(share)
+
     def ranked(self, place: int) -> Finished:
         """Return the finished trial in this place, 0 for the best. Raises IndexError."""
         index = self._ranking.index(place)
-        return Finished(self._trials[index], self._loss(index), self._neighbours[index])
+        return Finished(self._trial(index), self._loss(index), self._neighbours[index])
 
     def index(self) -> None:
         """Prepare for fast queries, which otherwise do so themselves when it is due; no answer changes.
@@ -129,6 +178,21 @@ class Landscape:
         Takes 0.4 s at a million trials; any thread may call it while others ask and observe.
         """
         self._neighbours.index()
+
+    def _finish(self, trial: int, config: Config, loss: float | None) -> None:
+        finite = loss is not None and math.isfinite(loss)
+        known = loss if loss is not None and finite else math.nan
+        self._neighbours.append(self.space.encode(config))
+        self._trials.append(trial)
+        self._ranking.append(known)
+        if finite:
+            self.best, self.worst = min(self.best, known), max(self.worst, known)
+            self._finite += 1
+            self.mean += known / self._finite - self.mean / self._finite  # no sum that could overflow
+
+    def _trial(self, index: int) -> int | None:
+        trial = self._trials[index]
+        return None if trial == _RECALLED else trial
 
     def _loss(self, index: int) -> float:
         loss = self._ranking.losses[index]

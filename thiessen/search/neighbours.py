@@ -82,32 +82,44 @@ class Neighbours:
         self._tree = cKDTree(self._points[:count], balanced_tree=False, copy_data=False), count
 
     def nearest_each(
-        self, points: Sequence[Sequence[float]], category_weight: float
-    ) -> list[tuple[float, list[int]]]:
-        """Return for each point its least squared distance and who has it, ties included, earliest first."""
+        self,
+        points: Sequence[Sequence[float]],
+        neighbours: int,
+        category_weight: float,
+        supposed: Sequence[Sequence[float]],
+    ) -> list[tuple[float, int, list[int]]]:
+        """Return for each point its least squared distance, who has it first, and its neighbourhood.
+
+        The neighbourhood is that many nearest and all that tie with the last of these, earliest first. The
+        `supposed` points count as if they had been added last, in this order.
+        """
         asked = np.array(points, dtype=float).reshape(-1, self._points.shape[1])
+        beside = np.array(supposed, dtype=float).reshape(-1, self._points.shape[1])
         if self._tree is None or self._count >= 2 * self._tree[1]:
             self.index()
         tree, first = self._tree or (None, 0)
-        nominated = self._nominated_by_reading(asked, category_weight, first)
+        nominated = self._nominated_by_reading(asked, neighbours, category_weight, first)
         if tree is not None:
             for point, indices in zip(asked, nominated, strict=True):
-                indices.insert(0, _nominated_by_tree(tree, point))
+                indices.insert(0, _nominated_by_tree(tree, point, neighbours))
         return [
-            self._decided(np.concatenate(indices), point, category_weight)
+            self._decided(np.concatenate(indices), beside, point, neighbours, category_weight)
             for point, indices in zip(asked, nominated, strict=True)
         ]
 
-    def _nominated_by_reading(self, asked: Array, category_weight: float, first: int) -> list[list[Array]]:
-        """Return for each point u everyone from `first` on who may be nearest to it or tie with that one.
+    def _nominated_by_reading(
+        self, asked: Array, neighbours: int, category_weight: float, first: int
+    ) -> list[list[Array]]:
+        """Return for each point u everyone from `first` on who may be in its neighbourhood.
 
-        The score of a point is its squared distance less |u - 1/2|^2, which is the same for all. The scores
-        of the nearest and of one that ties with it differ by at most TIE; as computed, each is off by at most
-        the largest error.
+        The score of a point is its squared distance less |u - 1/2|^2, which is the same for all. In order of
+        size, each score as computed is off by at most the largest error from the true one in its place. So
+        the neighbourhood of k scores at most two such errors and TIE above the k-th, and above the largest
+        of any k scores even more. These k are the least of the least of k slices of each block.
         """
         margin = 2 * self._largest_error(category_weight) + TIE
-        least = [math.inf] * len(asked)
-        nominated: list[list[Array]] = [[] for _ in asked]
+        least = [[math.inf] * neighbours for _ in asked]
+        nominated: list[list[Array]] = [[np.empty(0, int)] for _ in asked]
         queries = asked.astype(np.float32)
         weights = np.ones((len(asked), len(self._plain) + 1), np.float32)
         weights[:, :-1] = 1.0 - 2.0 * asked[:, self._plain]
@@ -118,10 +130,11 @@ class Neighbours:
             rows = self._blocks[number][:, offset : offset + self._count - start]
             scores = scratch[:, : rows.shape[1]]
             self._score(rows, weights, queries, category_weight, scores)
-            for at, lowest in enumerate(scores.min(axis=1).tolist()):
-                if lowest <= least[at] + margin:
-                    least[at] = min(least[at], lowest)
-                    nominated[at].append(start + np.flatnonzero(scores[at] <= least[at] + margin))
+            slices = range(0, rows.shape[1], -(-rows.shape[1] // neighbours))
+            for at, lowest in enumerate(np.minimum.reduceat(scores, slices, axis=1).tolist()):
+                if min(lowest) <= least[at][-1] + margin:
+                    least[at] = sorted(least[at] + lowest)[:neighbours]
+                    nominated[at].append(start + np.flatnonzero(scores[at] <= least[at][-1] + margin))
             start += rows.shape[1]
         return nominated
 
@@ -156,16 +169,21 @@ class Neighbours:
             return np.asarray(squared)
         return np.asarray(np.where(np.isnan(gap), np.isnan(theirs) != np.isnan(ours), squared))
 
-    def _decided(self, indices: Array, point: Array, category_weight: float) -> tuple[float, list[int]]:
-        theirs = self._points[indices]
+    def _decided(
+        self, indices: Array, beside: Array, point: Array, neighbours: int, category_weight: float
+    ) -> tuple[float, int, list[int]]:
+        theirs = np.concatenate([self._points[indices], beside])
         gap = theirs - point
         squared = gap * gap
         for at in self._others:
             squared[:, at] = self._squared_gap(at, theirs[:, at], point[at], category_weight)
         # Cumulative: each partial sum is the one before plus one term. np.sum adds in an order of its own.
         distances = squared.cumsum(axis=1)[:, -1]
-        least = float(distances.min())
-        return least, indices[distances <= least + TIE].tolist()
+        in_order = np.sort(distances)
+        least, last = float(in_order[0]), in_order[:neighbours][-1]
+        numbers = np.concatenate([indices, np.arange(self._count, self._count + len(beside))])
+        first = numbers[distances <= least + TIE][0]
+        return least, int(first), numbers[distances <= last + TIE].tolist()
 
 
 def _multiply(weights: Array, rows: Array, scores: Array) -> None:
@@ -180,10 +198,11 @@ def _multiply(weights: Array, rows: Array, scores: Array) -> None:
         np.matmul(weights, rows[:, start : start + tile], out=scores[:, start : start + tile])
 
 
-def _nominated_by_tree(tree: Any, point: Array) -> Array:
-    """Return everyone in the tree who may be nearest; SciPy's float64 is off by far less than TIE."""
-    (nearest, second), indices = tree.query(point, k=2)
-    reach = nearest * nearest + 2 * TIE
-    if second * second > reach:
-        return np.asarray(indices[:1])
+def _nominated_by_tree(tree: Any, point: Array, neighbours: int) -> Array:
+    """Return everyone in the tree who may be a neighbour; SciPy's float64 is off by far less than TIE."""
+    distances, indices = tree.query(point, k=neighbours + 1)  # infinitely far where there are fewer
+    last, next_one = distances[-2:]
+    reach = last * last + 2 * TIE
+    if next_one * next_one > reach:
+        return np.sort(indices[:-1])
     return np.array(sorted(tree.query_ball_point(point, math.sqrt(reach) + TIE)))

@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 from thiessen.numbers import Stream, hashed
 from thiessen.search.landscape import Landscape
+from thiessen.search.reasons import Draw, Reasons
 from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, untaken
 from thiessen.space import Space
 
@@ -29,15 +30,11 @@ class QuasiRandom(Strategy):
         for refused, units in enumerate(islice(points, MAX_DRAWS)):
             config = space.decode(units)
             if not landscape.is_taken(config):
-                return Proposal(
-                    config=config, strategy=self.name, watermark=landscape.watermark, refused=refused
-                )
-        return Proposal(
-            config=untaken(space, landscape, rng),
-            strategy=self.name,
-            watermark=landscape.watermark,
-            refused=MAX_DRAWS,
-        )
+                return Proposal(config, self._reasons(landscape, "quasi_random", refused))
+        return Proposal(untaken(space, landscape, rng), self._reasons(landscape, "remaining", MAX_DRAWS))
+
+    def _reasons(self, landscape: Landscape, kind: Draw, refused: int) -> Reasons:
+        return Reasons(strategy=self.name, watermark=landscape.watermark, draw=kind, refused=refused)
 
 
 def sobol(first: int, dimensions: int, seed: int) -> Iterator[list[float]]:

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from thiessen.numbers import Stream
 from thiessen.search.landscape import Landscape
+from thiessen.search.reasons import Draw, Reasons
 from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, draw, untaken
 from thiessen.space import Space
 
@@ -21,12 +22,8 @@ class Random(Strategy):
         for refused in range(MAX_DRAWS):
             candidate = draw(space, rng)
             if not landscape.is_taken(candidate):
-                return Proposal(
-                    config=candidate, strategy=self.name, watermark=landscape.watermark, refused=refused
-                )
-        return Proposal(
-            config=untaken(space, landscape, rng),
-            strategy=self.name,
-            watermark=landscape.watermark,
-            refused=MAX_DRAWS,
-        )
+                return Proposal(candidate, self._reasons(landscape, "uniform", refused))
+        return Proposal(untaken(space, landscape, rng), self._reasons(landscape, "remaining", MAX_DRAWS))
+
+    def _reasons(self, landscape: Landscape, kind: Draw, refused: int) -> Reasons:
+        return Reasons(strategy=self.name, watermark=landscape.watermark, draw=kind, refused=refused)

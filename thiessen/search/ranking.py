@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right, insort_right
 from collections.abc import Callable
 from typing import Final
 
-RUN: Final = 1024  # losses; so short that making room in one costs nothing beside the rest
+RUN: Final = 1024  # losses at least; so short that making room in one costs nothing beside the rest
 
 
 class Ranking:
@@ -48,6 +48,21 @@ class Ranking:
             return 0.5
         return min(max((below + up_to - 1) / 2, 0.0), last) / last
 
+    def quantile(self, share: float) -> float:
+        """Return the finite loss at this share of the way from the least to the largest, by their places.
+
+        Between two places it is between their losses in proportion. Raises ValueError when none is finite.
+        """
+        last = len(self) - len(self._diverged) - 1
+        if last < 0:
+            raise ValueError("no loss is finite, so there is no quantile; ask when a trial has succeeded.")
+        place = share * last
+        below = math.floor(place)
+        low, high = self.losses[self.index(below)], self.losses[self.index(min(below + 1, last))]
+        # Each scaled first: the difference of two huge losses overflows.
+        between = low * (1 - (place - below)) + high * (place - below)
+        return min(max(between, low), high)
+
     def index(self, place: int) -> int:
         """Return which loss is in this place, 0 for the best. Raises IndexError."""
         if place < 0:
@@ -63,8 +78,9 @@ class Ranking:
         at = min(bisect_right(self._runs, loss, key=self._largest), len(self._runs) - 1)
         run = self._runs[at]
         insort_right(run, index, key=self.losses.__getitem__)
-        if len(run) == 2 * RUN:
-            self._runs[at : at + 1] = [run[:RUN], run[RUN:]]
+        longest = 2 * max(RUN, len(self._runs))  # so that there are never more than sqrt(n) of them
+        if len(run) >= longest:
+            self._runs[at : at + 1] = [run[: longest // 2], run[longest // 2 :]]
 
     def _position(self, loss: float, bisect: Callable[..., int]) -> int:
         at = bisect(self._runs, loss, key=self._largest)

@@ -8,6 +8,7 @@ from typing import ClassVar, Final, Protocol
 
 from thiessen.numbers import Stream
 from thiessen.search.landscape import Landscape
+from thiessen.search.reasons import Reasons
 from thiessen.space import Config, Space
 
 MAX_DRAWS: Final = 256  # candidates looked at for one proposal, whatever the landscape
@@ -22,18 +23,12 @@ class StrategyError(ValueError):
     """A strategy that cannot be, or not in this space; the message names the setting and the cure."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Proposal:
     """A config worth a trial, and why it was chosen."""
 
     config: Config
-    strategy: str
-    watermark: int  # the last observation known when it was chosen
-    refused: int = 0  # candidates drawn and not kept before it
-    nearest_trial: int | None = None
-    distance: float | None = None  # to that trial, in the unit cube
-    estimate: float | None = None  # the loss expected here: that trial's
-    acceptance: float = 1.0  # the probability with which it was kept
+    reasons: Reasons
 
 
 class Strategy(Protocol):
@@ -44,7 +39,7 @@ class Strategy(Protocol):
 
     name: ClassVar[str]
     version: ClassVar[int]  # a released version's rule is never edited; a better rule is a new version
-    replayable: ClassVar[bool] = True  # whether every machine computes the same proposals
+    replayable: ClassVar[bool] = True  # whether a proposal can be recomputed from what the landscape knew
     presets: ClassVar[Mapping[str, "Strategy"]] = MappingProxyType({})  # settings that go by a name
 
     def settled(self, space: Space, max_trials: int) -> "Strategy":
