@@ -6,6 +6,7 @@ from typing import Any
 from app.domain.study import Progress, Spec
 from app.domain.trial import Attempt, Cause, Fault, Leased, Ranked, Result, Runner, Trial
 from thiessen import contract
+from thiessen.integrations import KNOWN
 from thiessen.search import Reasons
 from thiessen.search.settings import strategy_from_json, strategy_to_json
 from thiessen.space import Space
@@ -14,7 +15,7 @@ from thiessen.space import Space
 def spec(sent: contract.StudySpec) -> Spec:
     """Return the study that was sent. Raises SpaceError, StrategyError."""
     space = Space.from_json(sent.model_dump(exclude_unset=True)["space"])
-    strategy = strategy_from_json(sent.strategy).settled(space, sent.max_trials)
+    strategy = strategy_from_json(sent.strategy, KNOWN).settled(space, sent.max_trials)
     return Spec(
         name=sent.name,
         task=sent.task,

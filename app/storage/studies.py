@@ -54,7 +54,11 @@ def every(tx: Transaction, limit: int) -> list[Study]:
 
 
 def wanting_a_proposal(
-    tx: Transaction, *, tasks: Collection[str], names: Collection[str] | None
+    tx: Transaction,
+    *,
+    tasks: Collection[str],
+    names: Collection[str] | None,
+    passed_over: Collection[StudyId] = (),
 ) -> Study | None:
     """Return the oldest study with one of these tasks that has trials left to propose."""
     statement = select(studies).where(
@@ -62,6 +66,7 @@ def wanting_a_proposal(
         studies.c.reason.is_(None),
         studies.c.trials < studies.c.max_trials,
         studies.c.task.in_(tasks),
+        studies.c.id.not_in(passed_over),
     )
     if names is not None:
         statement = statement.where(studies.c.name.in_(names))

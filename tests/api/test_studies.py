@@ -1,3 +1,6 @@
+import pytest
+
+
 def test_a_created_study_is_read_back(caller):
     created = caller.create(seed=7)
 
@@ -35,6 +38,27 @@ def test_a_grid_without_levels_takes_them_once_from_the_budget(caller):
 
     assert created.json()["strategy"]["levels"] == 5
     assert caller.create(strategy="grid", space=space, max_trials=30).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["optuna:tpe", "optuna:cmaes"])
+def test_a_study_may_borrow_its_strategy(caller, name):
+    caller.create(strategy=name)
+    for loss in (0.5, 0.25, 0.125):
+        assert caller.end(caller.lease(), loss=loss).status_code == 204
+
+    assert caller.get("/studies/s").json()["state"] == "completed"
+    assert caller.get("/studies/s/trials/2").json()["reasons"]["strategy"] == name
+
+
+def test_a_strategy_whose_package_is_missing_is_refused_with_the_command_that_installs_it(
+    caller, monkeypatch
+):
+    monkeypatch.setattr("thiessen.integrations.optuna.find_spec", lambda _: None)
+
+    refused = caller.create(strategy="optuna:tpe")
+
+    assert refused.status_code == 422
+    assert "pip install 'thiessen[optuna]'" in refused.json()["detail"]
 
 
 def test_the_space_is_stored_as_it_was_written(caller):

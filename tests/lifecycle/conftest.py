@@ -9,6 +9,7 @@ from app.lifecycle.lease import Wish, lease
 from app.lifecycle.propose import known_landscape
 from app.lifecycle.report import complete
 from app.lifecycle.submit import progress, submit
+from thiessen.integrations import KNOWN
 from thiessen.search.settings import strategy_from_json, strategy_to_json
 from thiessen.space import Float, Space
 
@@ -23,7 +24,7 @@ def a_spec(**changed):
         "max_trials": 5, "max_attempts": 2,
     }  # fmt: skip
     values |= changed
-    return Spec(**values | {"strategy": strategy_to_json(strategy_from_json(values["strategy"]))})
+    return Spec(**values | {"strategy": strategy_to_json(strategy_from_json(values["strategy"], KNOWN))})
 
 
 def a_runner(**changed):

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from thiessen.space import Config
 
-Draw = Literal["initial", "uniform", "grid", "quasi_random", "remaining"]
+Draw = Literal["initial", "uniform", "grid", "quasi_random", "borrowed", "remaining"]
 
 LAST_REFUSED: Final = 3  # candidates that reasons list; the others are only counted
 
@@ -15,6 +15,7 @@ _OPENINGS: Final[Mapping[Draw, str]] = {
     "uniform": "A uniform draw",
     "grid": "The next point of the grid",
     "quasi_random": "The next point of a sequence that fills the space evenly",
+    "borrowed": "An answer of the sampler",
     "remaining": "One of the configs that had no trial yet",
 }
 
@@ -61,6 +62,8 @@ class Reasons:
     def _manner(self) -> str:
         if self.draw == "remaining":
             return f", listed after {self.refused} draws that all had one"
+        if self.draw == "borrowed":
+            return ""
         if self.distance is None:
             return ", kept without looking at any loss"
         if self.forced:
