@@ -52,9 +52,9 @@ def test_what_is_known_of_the_nearest_trial_is_told(changed, said):
     assert said in told(**changed)
 
 
-def test_an_answer_of_another_package_is_told_as_such():
-    assert Reasons(strategy="optuna:tpe", watermark=3, draw="borrowed", refused=1).explain() == (
-        "An answer of the sampler; 1 draw before it had a trial already."
+def test_a_draw_by_a_rule_that_reasons_do_not_know_is_told_with_the_name_of_the_strategy():
+    assert Reasons(strategy="optuna:tpe", watermark=3, draw="own", refused=1).explain() == (
+        "A draw by the rule of optuna:tpe; 1 draw before it had a trial already."
     )
 
 

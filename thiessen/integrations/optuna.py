@@ -68,7 +68,7 @@ class Sampler(Strategy):
             answer = study.ask(distributions).params
             config = space.decode([_unit(each, answer[name]) for name, each in space.dimensions.items()])
             if not landscape.is_taken(config):
-                return Proposal(config, self._reasons(landscape, "borrowed", refused))
+                return Proposal(config, self._reasons(landscape, "own", refused))
         return Proposal(untaken(space, landscape, rng), self._reasons(landscape, "remaining", MOST_ASKED))
 
     def _reasons(self, landscape: Landscape, kind: Draw, refused: int) -> Reasons:

@@ -19,10 +19,8 @@ from thiessen.search.random import Random
 from thiessen.search.reasons import Reasons, Refused
 from thiessen.search.strategy import Exhausted, Proposal, Strategy
 
-STRATEGIES: dict[str, Strategy] = {
-    strategy.name: strategy for strategy in (BiasedRandom(), Grid(), QuasiRandom(), Random())
-}
-"""Every strategy of this version, by the name that studies use."""
+STRATEGIES: dict[str, Strategy] = {strategy.name: strategy() for strategy in Strategy.__subclasses__()}
+"""Every strategy that is imported above, with its usual settings, by the name that studies use."""
 
 __all__ = [
     "ACCEPTANCES",
