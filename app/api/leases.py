@@ -17,6 +17,7 @@ router = APIRouter(tags=["leases"])
 
 LeaseId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="The lease, as it was given.")]
 ERRORS = documented(HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
+AWAY = documented(HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 @router.post(
@@ -25,6 +26,7 @@ ERRORS = documented(HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
     responses={
         204: {"description": "Nothing to train now; ask again later."},
         **ERRORS,
+        **AWAY,
     },
 )
 def lease(request: contract.LeaseRequest, house: TheHouse) -> contract.Lease | Response:

@@ -9,9 +9,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from app.domain.errors import Conflict, InvalidRequest, NotFound, Refusal
+from app.domain.errors import Conflict, InvalidRequest, NotFound, Refusal, StrategyUnavailable
 from app.storage import DatabaseUnavailable
 from thiessen.contract import Problem
+from thiessen.search.strategy import StrategyError
 from thiessen.space import SpaceError
 
 TYPE_PREFIX = "urn:thiessen:"
@@ -45,8 +46,10 @@ def answer_with_problems(app: FastAPI) -> None:
     """Make every error of `app` a problem document."""
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(SpaceError, _space_refused)
+    app.add_exception_handler(StrategyError, _strategy_refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(StrategyUnavailable, _thinking)
     app.add_exception_handler(DatabaseUnavailable, _unavailable)
     app.add_exception_handler(Exception, _failed)
 
@@ -64,6 +67,11 @@ def _refused(request: Request, error: Exception) -> Response:
 def _space_refused(request: Request, error: Exception) -> Response:
     del request
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidRequest.type, f"The space is wrong: {error}")
+
+
+def _strategy_refused(request: Request, error: Exception) -> Response:
+    del request
+    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidRequest.type, f"The strategy is wrong: {error}")
 
 
 def _invalid(request: Request, error: Exception) -> Response:
@@ -105,6 +113,13 @@ def _http(request: Request, error: Exception) -> Response:
     detail = details.get(status, str(getattr(error, "detail", "")))
     kind = HTTPStatus(status).phrase.lower().replace(" ", "-")
     return problem(status, kind, detail, **(getattr(error, "headers", None) or {}))
+
+
+def _thinking(request: Request, error: Exception) -> Response:
+    del request
+    return problem(
+        HTTPStatus.SERVICE_UNAVAILABLE, "strategy-unavailable", str(error), Retry_After=str(RETRY_SECONDS)
+    )
 
 
 def _unavailable(request: Request, error: Exception) -> Response:

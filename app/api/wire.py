@@ -6,18 +6,21 @@ from typing import Any
 from app.domain.study import Progress, Spec
 from app.domain.trial import Attempt, Cause, Fault, Leased, Ranked, Result, Runner, Trial
 from thiessen import contract
+from thiessen.integrations import KNOWN
 from thiessen.search import Reasons
+from thiessen.search.settings import strategy_from_json, strategy_to_json
 from thiessen.space import Space
 
 
 def spec(sent: contract.StudySpec) -> Spec:
-    """Return the study that was sent. Raises SpaceError."""
-    document = sent.model_dump(exclude_unset=True)["space"]
+    """Return the study that was sent. Raises SpaceError, StrategyError."""
+    space = Space.from_json(sent.model_dump(exclude_unset=True)["space"])
+    strategy = strategy_from_json(sent.strategy, KNOWN).settled(space, sent.max_trials)
     return Spec(
         name=sent.name,
         task=sent.task,
-        space=Space.from_json(document),
-        strategy=sent.strategy,
+        space=space,
+        strategy=strategy_to_json(strategy),
         seed=sent.seed,
         max_trials=sent.max_trials,
         max_attempts=sent.max_attempts,

@@ -8,6 +8,8 @@ from app.domain.study import Progress, StudyState
 from app.domain.trial import Ranked, TrialState
 from app.house import House
 from app.lifecycle import rank, submit
+from thiessen.integrations import KNOWN
+from thiessen.search.settings import in_words
 
 MOST_STUDIES = 50
 MOST_CONFIGS = 10
@@ -110,7 +112,7 @@ def _line(progress: Progress) -> StudyLine:
     return StudyLine(
         name=study.spec.name,
         task=study.spec.task,
-        strategy=study.spec.strategy,
+        strategy=in_words(study.spec.strategy, KNOWN),
         state=study.state.value,
         finished=sum(
             progress.counts[state] for state in (TrialState.SUCCEEDED, TrialState.DIVERGED, TrialState.FAILED)

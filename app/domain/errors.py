@@ -19,6 +19,13 @@ class InvalidRequest(Refusal):
     type = "invalid-request"
 
 
+class StrategyUnavailable(Exception):  # noqa: N818
+    """No refusal: the strategy of a study cannot propose now."""
+
+    def __init__(self, study: str, why: str) -> None:
+        super().__init__(f"The strategy of study {study!r} {why}.")
+
+
 class NotFound(Refusal):
     """Nothing has this name."""
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NewType
+from typing import Any, NewType
 
 from app.domain.trial import Ranked, TrialState
 from thiessen.space import Space
@@ -32,7 +32,7 @@ class Spec:
     name: str
     task: str
     space: Space
-    strategy: str
+    strategy: dict[str, Any]  # canonical JSON, so that what another version has stored can be read too
     seed: int
     max_trials: int
     max_attempts: int

@@ -1,5 +1,6 @@
 """Lease a trial to a worker: one that waits, else one proposed for the occasion."""
 
+import logging
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -7,14 +8,16 @@ from functools import partial
 from secrets import token_hex
 from typing import Final
 
-from app.domain.errors import LeaseLost
-from app.domain.study import Ending, Study
+from app.domain.errors import LeaseLost, StrategyUnavailable
+from app.domain.study import Ending, Study, StudyId
 from app.domain.trial import Leased, Runner
 from app.lifecycle.expire import expire
 from app.lifecycle.propose import propose
 from app.storage import Step, Store, Transaction, attempts, studies, trials
 from app.storage.attempts import AlreadyAnswered
 from thiessen.search import Exhausted, trial_seed
+
+log = logging.getLogger("thiessen.server")
 
 MOST_ROUNDS: Final = 16  # each lost race means that another worker got a trial; the loser may ask again
 
@@ -33,11 +36,13 @@ def lease(store: Store, runner: Runner, wish: Wish) -> Leased | None:
     """Give the worker a trial to train, or None when no study wants one.
 
     The same request again is answered with the same lease, so a lost answer costs nothing; once that
-    lease has ended it is refused. Raises LeaseLost.
+    lease has ended it is refused. Raises LeaseLost, and StrategyUnavailable when nothing but studies whose
+    strategy cannot propose now want a trial.
     """
     expire(store, wish.deaf_until)
     claim = partial(_claim, lease_id=token_hex(16), runner=runner, wish=wish)
     step: Step[Leased | None] = claim
+    passed_over: dict[StudyId, StrategyUnavailable] = {}
     for _ in range(MOST_ROUNDS):
         try:
             leased = store.write(step)
@@ -46,10 +51,21 @@ def lease(store: Store, runner: Runner, wish: Wish) -> Leased | None:
             continue
         if leased is not None:
             return leased
-        study = store.read(lambda tx: studies.wanting_a_proposal(tx, tasks=wish.tasks, names=wish.studies))
+        study = store.read(
+            lambda tx: studies.wanting_a_proposal(
+                tx, tasks=wish.tasks, names=wish.studies, passed_over=passed_over
+            )
+        )
         if study is None:
-            return None
-        step = _proposing(store, study, claim)
+            break
+        try:
+            step = _proposing(store, study, claim)
+        except StrategyUnavailable as error:
+            log.warning("%s", error)
+            passed_over[study.id] = error
+            step = claim
+    for unavailable in passed_over.values():
+        raise unavailable
     return None
 
 

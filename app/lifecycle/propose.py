@@ -1,17 +1,42 @@
 """Propose the next config of a study: read what is known, think with no transaction open."""
 
+from functools import partial
+
+from app.domain.errors import StrategyUnavailable
 from app.domain.study import Study
 from app.domain.trial import Cause, Observation, TrialState
+from app.lifecycle.borrow import THINKERS, Think, Unready
 from app.storage import Store, Transaction, observations, trials
-from thiessen.search import STRATEGIES, Landscape, Proposal, Stream
+from thiessen.integrations import KNOWN
+from thiessen.search import Exhausted, Landscape, Proposal, Stream
+from thiessen.search.settings import strategy_from_json
+from thiessen.search.strategy import StrategyError
 
 
 def propose(store: Store, study: Study) -> Proposal:
-    """Return the proposal for the study's next trial number. Raises Exhausted."""
+    """Return the proposal for the study's next trial number. Raises Exhausted, StrategyUnavailable."""
+    try:
+        strategy = strategy_from_json(study.spec.strategy, KNOWN)
+    except StrategyError as error:  # stored by another version
+        raise StrategyUnavailable(study.spec.name, f"is not known to this server: {error}") from error
     landscape = store.read(lambda tx: known_landscape(tx, study))
-    strategy = STRATEGIES[study.spec.strategy]
     turn = study.trials
-    return strategy.propose(study.spec.space, landscape, turn, Stream(study.spec.seed, turn))
+    stream = Stream(study.spec.seed, turn)
+    think = partial(strategy.propose, study.spec.space, landscape, turn, stream)
+    return think() if strategy.replayable else _borrowed(store, study, think)
+
+
+def _borrowed(store: Store, study: Study, think: Think) -> Proposal:
+    """Return what a strategy of another package proposes, whatever may go wrong in there."""
+    try:
+        return THINKERS.ask((store, study.id), study.trials, think)
+    except Exhausted:
+        raise
+    except Unready as unready:
+        raise StrategyUnavailable(study.spec.name, f"has no proposal yet: {unready}. Ask again") from None
+    except Exception as error:
+        reason = f"failed: {type(error).__name__}: {error}"
+        raise StrategyUnavailable(study.spec.name, reason) from error
 
 
 def known_landscape(tx: Transaction, study: Study) -> Landscape:

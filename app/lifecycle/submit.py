@@ -1,16 +1,13 @@
 """Submit a study, and read studies back."""
 
-from app.domain.errors import InvalidRequest, StudyExists
+from app.domain.errors import StudyExists
 from app.domain.study import Progress, Spec, Study
 from app.domain.trial import Trial
 from app.storage import Store, Transaction, studies, trials
-from thiessen.search import STRATEGIES
 
 
 def submit(store: Store, spec: Spec) -> tuple[Progress, bool]:
-    """Store the study, or find the same one; say whether it is new. Raises StudyExists, InvalidRequest."""
-    if spec.strategy not in STRATEGIES:
-        raise InvalidRequest(f"There is no strategy {spec.strategy!r}; choose one of {sorted(STRATEGIES)}.")
+    """Store the study, or find the same one; say whether it is new. Raises StudyExists."""
 
     def step(tx: Transaction) -> tuple[Progress, bool]:
         created = studies.add(tx, spec)

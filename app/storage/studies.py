@@ -15,7 +15,13 @@ from thiessen.space import Space
 
 def add(tx: Transaction, spec: Spec) -> Study | None:
     """Store a new study; None when its name is taken."""
-    values = {**vars(spec), "space": spec.space.to_json()}
+    settings = {setting: value for setting, value in spec.strategy.items() if setting != "name"}
+    values = {
+        **vars(spec),
+        "space": spec.space.to_json(),
+        "strategy": spec.strategy["name"],
+        "strategy_settings": settings,
+    }
     statement = insert(studies).values(
         **values, state=StudyState.ACTIVE, trials=0, observations=0, created_at=now()
     )
@@ -48,7 +54,11 @@ def every(tx: Transaction, limit: int) -> list[Study]:
 
 
 def wanting_a_proposal(
-    tx: Transaction, *, tasks: Collection[str], names: Collection[str] | None
+    tx: Transaction,
+    *,
+    tasks: Collection[str],
+    names: Collection[str] | None,
+    passed_over: Collection[StudyId] = (),
 ) -> Study | None:
     """Return the oldest study with one of these tasks that has trials left to propose."""
     statement = select(studies).where(
@@ -56,6 +66,7 @@ def wanting_a_proposal(
         studies.c.reason.is_(None),
         studies.c.trials < studies.c.max_trials,
         studies.c.task.in_(tasks),
+        studies.c.id.not_in(passed_over),
     )
     if names is not None:
         statement = statement.where(studies.c.name.in_(names))
@@ -125,7 +136,7 @@ def _study(row: Row[Any]) -> Study:
             name=row.name,
             task=row.task,
             space=Space.from_json(row.space),
-            strategy=row.strategy,
+            strategy={"name": row.strategy, **row.strategy_settings},
             seed=row.seed,
             max_trials=row.max_trials,
             max_attempts=row.max_attempts,

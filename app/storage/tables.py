@@ -98,7 +98,7 @@ studies = Table(
     Column("name", String(100), nullable=False, unique=True),
     Column("task", String(100), nullable=False),
     Column("space", JSON, nullable=False),
-    Column("strategy", String(100), nullable=False),
+    Column("strategy", String(100), nullable=False),  # its name
     Column("seed", BigInteger, nullable=False),
     Column("max_trials", Integer, nullable=False),
     Column("max_attempts", Integer, nullable=False),
@@ -107,6 +107,7 @@ studies = Table(
     Column("trials", Integer, nullable=False),  # the next trial's number
     Column("observations", Integer, nullable=False),  # the last observation's number
     Column("created_at", Instant, nullable=False),
+    Column("strategy_settings", JSON, nullable=False, server_default="{}"),  # with the version of its rule
 )
 
 trials = Table(

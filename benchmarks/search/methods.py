@@ -11,7 +11,6 @@ import json
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -33,11 +32,12 @@ class Ours:
     """A strategy of thiessen.search, with the landscape that the server would keep."""
 
     def __init__(self, space: SpaceJson, seed: int, *, name: str) -> None:
-        from thiessen.search import STRATEGIES, Landscape
+        from thiessen.search import Landscape
+        from thiessen.search.settings import strategy_from_json
         from thiessen.space import Space
 
         strategy, _, settings = name.partition("/")
-        self._strategy = replace(STRATEGIES[strategy], **_settings(settings))
+        self._strategy = strategy_from_json({"name": strategy, **_settings(settings)})
         self._space, self._seed = Space.from_json(space), seed
         self._landscape = Landscape(self._space)
         self._configs: dict[int, Config] = {}
@@ -151,7 +151,7 @@ def environment_of(method: str) -> str:
 
 
 def method(name: str, space: SpaceJson, seed: int) -> Method:
-    """Return a new search. Raises KeyError for a name that is neither a strategy nor a peer."""
+    """Return a new search. Raises StrategyError for a name that is neither a strategy nor a peer."""
     return PEERS[name][1](space, seed) if name in PEERS else Ours(space, seed, name=name)
 
 

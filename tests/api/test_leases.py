@@ -18,6 +18,17 @@ def test_nothing_to_do_is_no_content(caller):
     assert (answer.status_code, answer.content) == (204, b"")
 
 
+def test_a_study_whose_strategy_cannot_propose_is_answered_with_the_reason(caller, monkeypatch):
+    caller.create(strategy="optuna:random")
+    monkeypatch.setattr("optuna.create_study", lambda **_: 1 / 0)
+
+    answer = caller.lease()
+
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:thiessen:strategy-unavailable")
+    assert answer.headers["Retry-After"] == "2"
+    assert "strategy of study 's' failed: ZeroDivisionError" in answer.json()["detail"]
+
+
 def test_a_heartbeat_says_go_on_and_until_when(caller):
     caller.create()
 

@@ -1,8 +1,11 @@
+import pytest
+
+
 def test_a_created_study_is_read_back(caller):
     created = caller.create(seed=7)
 
     assert created.status_code == 201
-    assert created.json()["strategy"] == "biased_random"
+    assert created.json()["strategy"]["name"] == "biased_random"
     assert caller.get("/studies/s").json() == created.json()
 
 
@@ -12,6 +15,50 @@ def test_creating_twice_gives_the_existing_study(caller):
     again = caller.create()
 
     assert (again.status_code, again.json()) == (200, first.json())
+
+
+def test_a_strategy_comes_back_with_its_version_and_every_setting(caller):
+    created = caller.create(strategy={"name": "grid", "levels": 5})
+
+    assert created.json()["strategy"] == {"name": "grid", "version": 1, "levels": 5, "order": "row_major"}
+
+
+def test_the_same_strategy_written_differently_is_the_same_study(caller):
+    first = caller.create(strategy="random")
+
+    assert caller.create(strategy={"name": "random"}).status_code == 200
+    assert caller.create(strategy=first.json()["strategy"]).status_code == 200
+    assert caller.create(strategy="quasi_random").status_code == 409
+
+
+def test_a_grid_without_levels_takes_them_once_from_the_budget(caller):
+    space = {name: {"type": "float", "low": 0, "high": 1} for name in "xy"}
+
+    created = caller.create(strategy="grid", space=space, max_trials=30)
+
+    assert created.json()["strategy"]["levels"] == 5
+    assert caller.create(strategy="grid", space=space, max_trials=30).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["optuna:tpe", "optuna:cmaes"])
+def test_a_study_may_borrow_its_strategy(caller, name):
+    caller.create(strategy=name)
+    for loss in (0.5, 0.25, 0.125):
+        assert caller.end(caller.lease(), loss=loss).status_code == 204
+
+    assert caller.get("/studies/s").json()["state"] == "completed"
+    assert caller.get("/studies/s/trials/2").json()["reasons"]["strategy"] == name
+
+
+def test_a_strategy_whose_package_is_missing_is_refused_with_the_command_that_installs_it(
+    caller, monkeypatch
+):
+    monkeypatch.setattr("thiessen.integrations.optuna.find_spec", lambda _: None)
+
+    refused = caller.create(strategy="optuna:tpe")
+
+    assert refused.status_code == 422
+    assert "pip install 'thiessen[optuna]'" in refused.json()["detail"]
 
 
 def test_the_space_is_stored_as_it_was_written(caller):

@@ -34,6 +34,13 @@ def test_the_home_page_lists_studies_with_their_progress(api):
     assert "0.25" in page
 
 
+def test_the_pages_name_the_strategy_with_the_settings_that_are_not_the_usual_ones(api):
+    create(api, strategy={"name": "grid", "levels": 5})
+
+    for path in ("/", "/studies/s"):
+        assert "grid (levels 5)" in api.get(path).text
+
+
 def test_a_study_page_ranks_its_configs(api):
     create(api)
     finish_one(api, 0.5)

@@ -9,6 +9,8 @@ from app.lifecycle.lease import Wish, lease
 from app.lifecycle.propose import known_landscape
 from app.lifecycle.report import complete
 from app.lifecycle.submit import progress, submit
+from thiessen.integrations import KNOWN
+from thiessen.search.settings import strategy_from_json, strategy_to_json
 from thiessen.space import Float, Space
 
 LEASE = timedelta(seconds=30)
@@ -21,7 +23,8 @@ def a_spec(**changed):
         "name": "s", "task": "t", "space": Space(x=Float(0.0, 1.0)), "strategy": "biased_random", "seed": 1,
         "max_trials": 5, "max_attempts": 2,
     }  # fmt: skip
-    return Spec(**values | changed)
+    values |= changed
+    return Spec(**values | {"strategy": strategy_to_json(strategy_from_json(values["strategy"], KNOWN))})
 
 
 def a_runner(**changed):

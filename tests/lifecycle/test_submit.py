@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.errors import InvalidRequest, StudyExists, StudyNotFound, TrialNotFound
+from app.domain.errors import StudyExists, StudyNotFound, TrialNotFound
 from app.lifecycle.submit import newest, progress, submit, trial
 from thiessen.space import Categorical, Float, Space
 
@@ -40,9 +40,15 @@ def test_another_spec_under_a_taken_name_is_refused_naming_what_differs(desk):
         desk.submit(seed=2, space=Space(x=Float(0.0, 2.0)))
 
 
-def test_an_unknown_strategy_is_refused_naming_the_known_ones(desk):
-    with pytest.raises(InvalidRequest, match="biased_random"):
-        desk.submit(strategy="clairvoyance")
+def test_a_study_keeps_the_settings_of_its_strategy(desk):
+    grid = {"name": "grid", "version": 1, "levels": {"x": 5}, "order": "shuffled"}
+
+    desk.submit(strategy=grid)
+
+    assert progress(desk.store, "s").study.spec.strategy == grid
+    assert desk.submit(strategy=grid)
+    with pytest.raises(StudyExists, match="another strategy"):
+        desk.submit(strategy=grid | {"order": "row_major"})
 
 
 def test_what_is_not_there_is_said_by_name(desk):

@@ -14,7 +14,7 @@ from app.domain.trial import MOVES
 from app.main import build as build_server
 from app.settings import PREFIX, Settings
 from thiessen.cli.main import build as build_commands
-from thiessen.search import STRATEGIES
+from thiessen.integrations import KNOWN
 from thiessen.space import KINDS
 
 HOUSE = Path(__file__).parents[2]
@@ -71,9 +71,17 @@ def test_every_kind_of_refusal_is_documented():
     assert all(f"| `urn:thiessen:{kind}` |" in page("reference/http.md") for kind in kinds), kinds
 
 
-@pytest.mark.parametrize("word", [*STRATEGIES, *KINDS])
-def test_every_strategy_and_kind_of_dimension_is_documented(word):
-    assert word in page("reference/study-file.md")
+@pytest.mark.parametrize("name", [*KNOWN, *KINDS])
+def test_every_strategy_and_kind_of_dimension_is_documented(name):
+    assert f"\n| `{name}` |" in page("reference/study-file.md")
+
+
+@pytest.mark.parametrize("strategy", KNOWN.values(), ids=KNOWN)
+def test_every_setting_of_a_strategy_is_documented_in_its_rows(strategy):
+    rows = page("reference/study-file.md").split(f"\n| `{strategy.name}` |")[1].split("\n\n")[0]
+    documented = re.match(r"[^\n]*(\n\| \| [^\n]*)*", rows)[0]
+
+    assert re.findall(r"(?:^|\n\| \|) `(\w+)` \|", documented) == [field.name for field in fields(strategy)]
 
 
 def test_the_examples_of_the_study_file_give_what_they_show():

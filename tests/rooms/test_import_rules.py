@@ -55,6 +55,7 @@ def test_the_rules_hold(house):
         ("thiessen/search/landscape.py", "import sqlite3", PURE),
         ("thiessen/numbers.py", "from pathlib import Path", PURE),
         ("thiessen/search/biased.py", "from thiessen.contract.leases import Lease", PURE),
+        ("thiessen/search/random.py", "import thiessen.integrations", PURE),
         ("thiessen/contract/words.py", "import app.domain.trial", LIGHT),
         ("thiessen/cli/tables.py", "import torch", LIGHT),
         ("thiessen/client.py", "from worker.devices import threads", LIGHT),

@@ -11,7 +11,8 @@ from scipy.stats import chisquare
 
 from thiessen.search import Exhausted, Grid, Landscape, Stream
 from thiessen.search.grid import permuted
-from thiessen.space import Boolean, Categorical, Float, Int, Ordinal, Space, SpaceError, config_key
+from thiessen.search.strategy import StrategyError
+from thiessen.space import Boolean, Categorical, Float, Int, Ordinal, Space, config_key
 
 UNLIKELY = 0.001  # a chi-squared test on fixed seeds fails below this
 ORDERS = ["row_major", "shuffled", "coarse_to_fine"]
@@ -246,11 +247,24 @@ def test_settings_that_make_no_grid_are_refused(wrong, sentence):
 
 @pytest.mark.parametrize(
     ("named", "sentence"),
-    [({"z": 3}, "'z' has levels but is no dimension"), ({"flag": 2}, "'flag': a grid tries all its")],
+    [
+        ({"z": 3}, "'z' has levels but is no dimension"),
+        ({"flag": 2}, "of dimension 'flag' all values are tried"),
+    ],
 )
 def test_levels_that_do_not_suit_the_space_are_refused(named, sentence):
-    with pytest.raises(SpaceError, match=sentence):
+    with pytest.raises(StrategyError, match=sentence):
         Grid(named).size(Space(x=Float(0.0, 1.0), flag=Boolean()))
+
+
+def test_a_grid_without_levels_gets_in_a_study_as_many_as_fit_into_its_budget():
+    assert Grid(order="shuffled").settled(SQUARE, max_trials=30) == Grid(5, "shuffled")
+    assert Grid(7).settled(SQUARE, max_trials=30) == Grid(7)
+
+
+def test_a_grid_that_does_not_suit_the_space_of_a_study_is_refused():
+    with pytest.raises(StrategyError, match="'z' has levels"):
+        Grid({"z": 3}).settled(SQUARE, max_trials=30)
 
 
 def test_a_space_that_cannot_be_counted_is_refused_rather_than_counted_for_ever():
@@ -260,5 +274,5 @@ def test_a_space_that_cannot_be_counted_is_refused_rather_than_counted_for_ever(
     }
     space = Space(**{name: Boolean() for pair in pairs for name in pair}, **children)
 
-    with pytest.raises(SpaceError, match="hang together too much"):
+    with pytest.raises(StrategyError, match="hang together too much"):
         Grid().size(space)

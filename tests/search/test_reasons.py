@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thiessen.integrations import KNOWN
 from thiessen.search import STRATEGIES, BiasedRandom, Exhausted, Landscape, Rank, Reasons, Refused, Stream
 from thiessen.search.reasons import LAST_REFUSED, Draw
 from thiessen.search.strategy import MAX_DRAWS
@@ -49,6 +50,12 @@ def test_a_draw_is_told_with_its_probability_the_nearest_trial_and_what_was_refu
 )
 def test_what_is_known_of_the_nearest_trial_is_told(changed, said):
     assert said in told(**changed)
+
+
+def test_a_draw_by_a_rule_that_reasons_do_not_know_is_told_with_the_name_of_the_strategy():
+    assert Reasons(strategy="optuna:tpe", watermark=3, draw="own", refused=1).explain() == (
+        "A draw by the rule of optuna:tpe; 1 draw before it had a trial already."
+    )
 
 
 def test_a_draw_that_no_rule_kept_is_told_as_such():
@@ -131,7 +138,8 @@ def test_what_remains_when_all_draws_had_trials_is_told_as_such(name):
 
 def test_every_kind_of_draw_is_proposed_by_some_strategy(a_line):
     known, full = a_line((0.25, 0.0), (0.75, 1.0)), all_but_one()
-    asked = [(strategy, each) for strategy in STRATEGIES.values() for each in (known, full, a_line())]
+    strategies = [*STRATEGIES.values(), KNOWN["optuna:random"]]
+    asked = [(strategy, each) for strategy in strategies for each in (known, full, a_line())]
 
     drawn = {strategy.propose(each.space, each, 0, Stream(1, 0)).reasons.draw for strategy, each in asked}
 

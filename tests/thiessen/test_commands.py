@@ -64,7 +64,7 @@ def test_a_study_file_becomes_a_study_once(server, tmp_path, suffix):
 
 def test_the_progress_and_the_best_of_a_study_are_shown(server, tmp_path):
     file = tmp_path / "study.toml"
-    file.write_text(STUDY)
+    file.write_text('strategy = { name = "grid", levels = 3 }' + STUDY)
     run("study", "create", file, "--server", server.url)
     assert "No trial of s has succeeded yet." in run("best", "s", "--server", server.url).output
     for number, loss in enumerate((0.5, 0.25)):
@@ -75,6 +75,7 @@ def test_the_progress_and_the_best_of_a_study_are_shown(server, tmp_path):
     best = run("best", "s", "--top", 1, "--server", server.url).output
 
     assert "s: completed (max_trials)\n2 of 2 trials finished (2 succeeded" in shown
+    assert "\nproposed by grid (levels 3)\n" in shown
     assert re.search(r"│\s+1 │ 0.250000 │\s+1 │", best)
     assert "0.500000" not in best
 

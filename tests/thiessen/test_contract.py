@@ -10,9 +10,9 @@ from app.domain import errors as refused_by_the_server
 from thiessen import contract, errors
 from thiessen.contract import space as wire
 from thiessen.contract.leases import Metric
-from thiessen.contract.studies import EXAMPLE, StrategyName
+from thiessen.contract.studies import EXAMPLE, Strategy
 from thiessen.contract.words import Request, Scalar
-from thiessen.search import STRATEGIES
+from thiessen.search.settings import strategy_from_json
 from thiessen.space import KINDS, Boolean, Categorical, Float, Int, Ordinal, Space, SpaceError
 
 WIRE_SPACE = TypeAdapter(wire.Space)
@@ -113,8 +113,25 @@ def test_a_value_keeps_its_json_type_on_the_wire(value):
     assert (type(received), received) == (type(value), value)
 
 
-def test_the_wire_offers_exactly_the_strategies_there_are():
-    assert set(get_args(StrategyName)) == set(STRATEGIES)
+def test_every_example_of_a_strategy_is_one():
+    examples = TypeAdapter(Strategy).json_schema()["examples"]
+    assert {type(example) for example in examples} == {str, dict}
+    for example in examples:
+        strategy_from_json(TypeAdapter(Strategy).validate_python(example))
+
+
+@pytest.mark.parametrize(
+    ("sent", "where"),
+    [
+        (5, "strategy.settings"),
+        (None, "strategy.settings"),
+        ({"name": "grid", "levels": math.nan}, r"strategy.settings.*levels"),
+        ({"name": "grid", "levels": {1, 2}}, r"strategy.settings.*levels"),
+    ],
+)
+def test_what_is_no_json_of_a_strategy_is_refused(sent, where):
+    with pytest.raises(ValidationError, match=where):
+        contract.StudySpec.model_validate(EXAMPLE | {"strategy": sent})
 
 
 def test_every_request_has_a_sample_here():

@@ -54,6 +54,9 @@ def show(name: str, server: Server = LOCAL) -> None:
 
     Example: thiessen study show digits-sgd
     """
+    from thiessen.integrations import KNOWN
+    from thiessen.search.settings import in_words
+
     with connected(server) as client:
         study = client.study(name)
     counts = study.counts
@@ -63,6 +66,7 @@ def show(name: str, server: Server = LOCAL) -> None:
         f"({counts.succeeded} succeeded, {counts.diverged} diverged, {counts.failed} failed), "
         f"{counts.running} running, {counts.queued} queued"
     )
+    typer.echo(f"proposed by {in_words(study.strategy, KNOWN)}")
     if study.best:
         typer.echo(f"best loss {study.best.loss:g} in trial {study.best.trial}: {study.best.config}")
 

@@ -1,16 +1,23 @@
 """Studies: what is submitted, and what is read back."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag
 from pydantic.config import JsonDict
 
 from thiessen.contract.space import Space
 from thiessen.contract.words import Answer, Config, Name, Request, Seed, StudyState
 
-StrategyName = Literal["biased_random", "grid", "quasi_random", "random"]
-
+Strategy = Annotated[
+    Annotated[str, Tag("name")] | Annotated[dict[str, JsonValue], Tag("settings")],
+    Discriminator(lambda sent: "name" if isinstance(sent, str) else "settings"),
+    Field(
+        description="How configs are proposed: the name of a strategy, or an object with name and settings. "
+        "A setting that is left out is that of the `preset`, if one is named, or else the usual one.",
+        examples=["random", {"name": "grid", "levels": {"lr": 5}, "order": "shuffled"}],
+    ),
+]
 EXAMPLE: JsonDict = {
     "name": "digits-sgd",
     "task": "classifier",
@@ -32,7 +39,7 @@ class StudySpec(Request):
     name: Name
     task: Name = Field(description="What to train: a task that some worker offers.")
     space: Space
-    strategy: StrategyName = Field(default="biased_random", description="How configs are proposed.")
+    strategy: Strategy = "biased_random"
     seed: Seed = Field(default=0, description="Decides every proposal and every trial's own seed.")
     max_trials: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     max_attempts: Annotated[int, Field(ge=1, le=100)] = Field(
@@ -73,7 +80,7 @@ class Study(Answer):
     name: str
     task: str
     space: dict[str, dict[str, object]]
-    strategy: str
+    strategy: dict[str, JsonValue] = Field(description="Its name, its version, and every setting.")
     seed: int
     max_trials: int
     max_attempts: int

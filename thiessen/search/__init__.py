@@ -20,10 +20,8 @@ from thiessen.search.reasons import Reasons, Refused
 from thiessen.search.replay import Mismatch, Observed, Proposed, replay
 from thiessen.search.strategy import Exhausted, Proposal, Strategy
 
-STRATEGIES: dict[str, Strategy] = {
-    strategy.name: strategy for strategy in (BiasedRandom(), Grid(), QuasiRandom(), Random())
-}
-"""Every strategy of this version, by the name that studies use."""
+STRATEGIES: dict[str, Strategy] = {strategy.name: strategy() for strategy in Strategy.__subclasses__()}
+"""Every strategy that is imported above, with its usual settings, by the name that studies use."""
 
 __all__ = [
     "ACCEPTANCES",

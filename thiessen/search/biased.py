@@ -5,13 +5,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import ClassVar, Final, Literal, get_args
+from typing import Annotated, ClassVar, Final, Literal, get_args
 
 from thiessen.numbers import Stream
-from thiessen.search.acceptance import Acceptance, Linear
+from thiessen.search.acceptance import ACCEPTANCES, Acceptance, Linear
 from thiessen.search.landscape import Landscape, Nearest
 from thiessen.search.reasons import LAST_REFUSED, Draw, Reasons, Refused
-from thiessen.search.strategy import MAX_DRAWS, Proposal, draw, untaken
+from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, draw, untaken
 from thiessen.space import Config, Space
 
 # The draws of a proposal, 1, 2, 4, ... 64 at a time: most need few, and many at once cost less than half.
@@ -40,7 +40,7 @@ Judge = Callable[[Sequence[Config]], list[Candidate]]
 
 
 @dataclass(frozen=True)
-class BiasedRandom:
+class BiasedRandom(Strategy):
     """Rejection sampling on the nearest-neighbour landscape.
 
     A candidate is drawn uniformly, its loss is estimated as that of the nearest finished trial, and it is
@@ -48,13 +48,12 @@ class BiasedRandom:
     with the probability (worst - estimate) / (worst - best).
     """
 
-    acceptance: Acceptance = field(default_factory=Linear)
+    acceptance: Annotated[Acceptance, ACCEPTANCES] = field(default_factory=Linear)
     neighbours: int = 1  # finished trials whose mean is the estimate
     initial: int = 1  # proposals at the start that are kept without looking at any loss
     pending: Pending = "ignore"  # what a pending trial counts as: nothing, its own estimate, or the mean loss
     name: ClassVar[str] = "biased_random"
     version: ClassVar[int] = 1
-    replayable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for setting, least in (("neighbours", 1), ("initial", 0)):

@@ -9,8 +9,8 @@ from typing import ClassVar, Final, Literal, get_args
 from thiessen.numbers import Stream, hashed
 from thiessen.search.landscape import Landscape
 from thiessen.search.reasons import Reasons
-from thiessen.search.strategy import Exhausted, Proposal
-from thiessen.space import Config, Dimension, Float, Int, Scalar, Space, SpaceError, config_key
+from thiessen.search.strategy import Exhausted, Proposal, Strategy, StrategyError
+from thiessen.space import Config, Dimension, Float, Int, Scalar, Space, config_key
 
 GridOrder = Literal["row_major", "shuffled", "coarse_to_fine"]
 
@@ -20,7 +20,7 @@ ROUNDS: Final = 64  # of the shuffle: a position is then uniform but for a share
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Strategy):
     """Grid search: the point of a turn depends on the space, the turn and what is taken, not on any loss.
 
     A float has evenly spaced levels on its own scale, the bounds included, or the midpoint when it has
@@ -32,7 +32,6 @@ class Grid:
     order: GridOrder = "row_major"
     name: ClassVar[str] = "grid"
     version: ClassVar[int] = 1
-    replayable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.order not in get_args(GridOrder):
@@ -54,8 +53,15 @@ class Grid:
         return cls(max(fitting, 1), order)
 
     def size(self, space: Space) -> int:
-        """Return the number of points. Raises SpaceError when the levels do not suit the space."""
+        """Return the number of points. Raises StrategyError when the levels do not suit the space."""
         return self._points(space).size
+
+    def settled(self, space: Space, max_trials: int) -> "Grid":
+        """Return the grid of this study: without levels, the finest that fits. Raises StrategyError."""
+        if self.levels is None:
+            return Grid.for_budget(space, max_trials, self.order)
+        self.size(space)
+        return self
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
         # Every proposal is the first point from its turn on that was not taken. Hence all points before a
@@ -80,12 +86,13 @@ class Grid:
         if isinstance(self.levels, Mapping):
             for name in self.levels:
                 if name not in space.dimensions:
-                    raise SpaceError(
-                        f"{name!r} has levels but is no dimension; this space has {list(space.dimensions)}."
+                    raise StrategyError(
+                        f"grid.levels: {name!r} has levels but is no dimension; "
+                        f"this space has {list(space.dimensions)}."
                     )
                 if not space.dimensions[name].ordered:
-                    raise SpaceError(
-                        f"dimension {name!r}: a grid tries all its values; leave out its levels."
+                    raise StrategyError(
+                        f"grid.levels: of dimension {name!r} all values are tried; leave it out."
                     )
         axes = {name: self._axis(name, dimension) for name, dimension in space.dimensions.items()}
         return _Points(space, axes)
@@ -216,7 +223,7 @@ class _Points:
         key = place, inactive, last
         if key not in self._counts:
             if len(self._counts) >= MOST_STATES:
-                raise SpaceError(
+                raise StrategyError(
                     "the conditions of this space hang together too much to count the points of a grid; "
                     "use another strategy, or conditions that name fewer dimensions."
                 )

@@ -8,14 +8,14 @@ from typing import ClassVar, Final
 from thiessen.numbers import Stream, hashed
 from thiessen.search.landscape import Landscape
 from thiessen.search.reasons import Draw, Reasons
-from thiessen.search.strategy import MAX_DRAWS, Proposal, untaken
+from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, untaken
 from thiessen.space import Space
 
 DIGITS: Final = 32  # binary digits of a coordinate: enough for four billion turns
 
 
 @dataclass(frozen=True)
-class QuasiRandom:
+class QuasiRandom(Strategy):
     """The scrambled Sobol sequence, one point a turn.
 
     A point that is taken is passed over for the next one. Hence all points before a turn are taken, and
@@ -24,7 +24,6 @@ class QuasiRandom:
 
     name: ClassVar[str] = "quasi_random"
     version: ClassVar[int] = 1
-    replayable: ClassVar[bool] = True
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
         points = sobol(turn, len(space.dimensions), rng.seed)

@@ -6,17 +6,16 @@ from typing import ClassVar
 from thiessen.numbers import Stream
 from thiessen.search.landscape import Landscape
 from thiessen.search.reasons import Draw, Reasons
-from thiessen.search.strategy import MAX_DRAWS, Proposal, draw, untaken
+from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, draw, untaken
 from thiessen.space import Space
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(Strategy):
     """Random search without repeats."""
 
     name: ClassVar[str] = "random"
     version: ClassVar[int] = 1
-    replayable: ClassVar[bool] = True
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
         del turn  # each proposal has a stream of its own

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from thiessen.space import Config
 
-Draw = Literal["initial", "uniform", "grid", "quasi_random", "remaining"]
+Draw = Literal["initial", "uniform", "grid", "quasi_random", "own", "remaining"]
 
 LAST_REFUSED: Final = 3  # candidates that reasons list; the others are only counted
 
@@ -15,6 +15,7 @@ _OPENINGS: Final[Mapping[Draw, str]] = {
     "uniform": "A uniform draw",
     "grid": "The next point of the grid",
     "quasi_random": "The next point of a sequence that fills the space evenly",
+    "own": "A draw by the rule of {strategy}",
     "remaining": "One of the configs that had no trial yet",
 }
 
@@ -56,11 +57,14 @@ class Reasons:
 
     def explain(self) -> str:
         """Return the reasons as one sentence."""
-        return f"{_OPENINGS[self.draw]}{self._manner()}{self._nearest()}{self._passed_over()}."
+        opening = _OPENINGS[self.draw].format(strategy=self.strategy)
+        return f"{opening}{self._manner()}{self._nearest()}{self._passed_over()}."
 
     def _manner(self) -> str:
         if self.draw == "remaining":
             return f", listed after {self.refused} draws that all had one"
+        if self.draw == "own":
+            return ""
         if self.distance is None:
             return ", kept without looking at any loss"
         if self.forced:

@@ -1,7 +1,9 @@
 """What every strategy is: a pure rule from what is known to what to try next."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import ClassVar, Final, Protocol
 
 from thiessen.numbers import Stream
@@ -17,6 +19,10 @@ class Exhausted(Exception):  # noqa: N818 - a state of the search, not a mistake
     """Every config of the space already has a trial."""
 
 
+class StrategyError(ValueError):
+    """A strategy that cannot be, or not in this space; the message names the setting and the cure."""
+
+
 @dataclass(frozen=True)
 class Proposal:
     """A config worth a trial, and why it was chosen."""
@@ -26,11 +32,20 @@ class Proposal:
 
 
 class Strategy(Protocol):
-    """Chooses what to try next. No clock, no disk, no network, no hidden randomness."""
+    """Chooses what to try next. No clock, no disk, no network, no hidden randomness.
+
+    A strategy is a frozen dataclass; its fields are its settings.
+    """
 
     name: ClassVar[str]
     version: ClassVar[int]  # a released version's rule is never edited; a better rule is a new version
-    replayable: ClassVar[bool]  # whether a proposal can be recomputed from what the landscape knew
+    replayable: ClassVar[bool] = True  # whether a proposal can be recomputed from what the landscape knew
+    presets: ClassVar[Mapping[str, "Strategy"]] = MappingProxyType({})  # settings that go by a name
+
+    def settled(self, space: Space, max_trials: int) -> "Strategy":
+        """Return the strategy with all decided that it leaves to the study. Raises StrategyError."""
+        del space, max_trials
+        return self
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
         """Return the proposal of this turn. Raises Exhausted when every config has its trial."""
