@@ -83,6 +83,11 @@ def needle():
     return PatientLandscape(LINE).told([({"x": 0.0}, 0.0), ({"x": 2e-4}, 1.0), ({"x": 0.5}, 1.0)])
 
 
+def needle_beside_duplicates():
+    duplicates = [({"x": 0.5}, 1.0)] * 10_000
+    return PatientLandscape(LINE).told([*duplicates, ({"x": 2e-4}, 1.0), ({"x": 0.0}, 0.0)])
+
+
 def diverged_duplicates():
     return PatientLandscape(LINE).told([*[({"x": 0.5}, None)] * 10_000, ({"x": 0.0}, 0.0)])
 
@@ -115,6 +120,7 @@ def rare_branch():
 
 HISTORIES = {
     "a needle": needle,
+    "a needle beside 10,000 duplicates": needle_beside_duplicates,
     "10,000 diverged duplicates": diverged_duplicates,
     "a lucky outlier": lambda: with_losses(PLANE, [-1e9, *[1.0 + n * 1e-9 for n in range(999)]]),
     "a huge loss": lambda: with_losses(PLANE, [1e308, *map(float, range(999))]),

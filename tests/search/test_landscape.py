@@ -213,7 +213,9 @@ def test_float32_is_never_further_off_than_its_bound(data, category_weight, seed
     for point, computed in zip(asked, scores, strict=True):
         constant = sum((each - 0.5) ** 2 for each in point[model._plain])
         for index, score in enumerate(computed.tolist()):
-            truth, _, _ = model._decided([index], np.empty((0, len(point))), point, 1, category_weight)
+            truth, _, _ = model._decided(
+                np.array([index]), np.empty((0, len(point))), point, 1, category_weight
+            )
             assert abs(score - (truth - constant)) <= bound
 
 

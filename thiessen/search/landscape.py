@@ -145,17 +145,20 @@ class Landscape:
         the same answers.
         """
         supposed = [self._pending_points[trial] for trial in pending]
-        found = self._neighbours.nearest_each(points, neighbours, category_weight, supposed)
         trials, losses = list(pending), list(pending.values())
         known = len(self)
-        return [
-            Nearest(
-                self._trial(first) if first < known else trials[first - known],
-                math.sqrt(squared),
-                tuple(self._loss(index) if index < known else losses[index - known] for index in indices),
-            )
-            for squared, first, indices in found
-        ]
+        shared: dict[tuple[int, ...], tuple[float, ...]] = {}  # thousands may be equally near to many points
+        found = []
+        for squared, first, indices in self._neighbours.nearest_each(
+            points, neighbours, category_weight, supposed
+        ):
+            if indices not in shared:
+                shared[indices] = tuple(
+                    self._loss(index) if index < known else losses[index - known] for index in indices
+                )
+            trial = self._trial(first) if first < known else trials[first - known]
+            found.append(Nearest(trial, math.sqrt(squared), shared[indices]))
+        return found
 
     def rank(self, loss: float | None) -> float:
         """Return the share of finished trials that are better: 0 for the best loss, 1 for the worst.

@@ -88,14 +88,14 @@ class Neighbours:
         neighbours: int,
         category_weight: float,
         supposed: Sequence[Sequence[float]],
-    ) -> list[tuple[float, int, list[int]]]:
-        """Return for each point its least squared distance, who has it first, and its neighbourhood.
+    ) -> Iterator[tuple[float, int, tuple[int, ...]]]:
+        """Yield for each point its least squared distance, who has it first, and its neighbourhood.
 
         The neighbourhood is that many nearest and all that tie with the last of these, earliest first. The
         `supposed` points count as if they had been added last, in this order.
         """
         if not points:
-            return []
+            return iter(())
         asked = np.array(points, dtype=float).reshape(-1, self._points.shape[1])
         beside = np.array(supposed, dtype=float).reshape(-1, self._points.shape[1])
         if self._tree is None or self._count >= 2 * self._tree[1]:
@@ -104,15 +104,15 @@ class Neighbours:
         nominated = self._nominated_by_reading(asked, neighbours, category_weight, first)
         if tree is not None:
             for point, indices in zip(asked, nominated, strict=True):
-                indices[:0] = _nominated_by_tree(tree, point, neighbours)
-        return [
-            self._decided(indices, beside, point, neighbours, category_weight)
+                indices.insert(0, _nominated_by_tree(tree, point, neighbours))
+        return (
+            self._decided(np.concatenate(indices), beside, point, neighbours, category_weight)
             for point, indices in zip(asked, nominated, strict=True)
-        ]
+        )
 
     def _nominated_by_reading(
         self, asked: Array, neighbours: int, category_weight: float, first: int
-    ) -> list[list[int]]:
+    ) -> list[list[Array]]:
         """Return for each point u everyone from `first` on who may be in its neighbourhood.
 
         The score of a point is its squared distance less |u - 1/2|^2, which is the same for all. In order of
@@ -122,14 +122,14 @@ class Neighbours:
         """
         margin = 2 * self._largest_error(category_weight) + TIE
         least = [[math.inf] * neighbours for _ in asked]
-        nominated: list[list[int]] = [[] for _ in asked]
+        nominated: list[list[Array]] = [[np.empty(0, np.intp)] for _ in asked]
         for start, scores in self._scored(asked, category_weight, first):
             slices = np.arange(0, scores.shape[1], -(-scores.shape[1] // neighbours))
             for at, lowest in enumerate(np.minimum.reduceat(scores, slices, axis=1).tolist()):
                 if min(lowest) <= least[at][-1] + margin:
                     least[at] = sorted(least[at] + lowest)[:neighbours]
                     (found,) = (scores[at] <= least[at][-1] + margin).nonzero()
-                    nominated[at] += (start + found).tolist()
+                    nominated[at].append(start + found)
         return nominated
 
     def _scored(self, asked: Array, category_weight: float, first: int) -> Iterator[tuple[int, Array]]:
@@ -183,23 +183,22 @@ class Neighbours:
         return np.asarray(np.where(np.isnan(gap), np.isnan(theirs) != np.isnan(ours), squared))
 
     def _decided(
-        self, indices: list[int], beside: Array, point: Array, neighbours: int, category_weight: float
-    ) -> tuple[float, int, list[int]]:
+        self, indices: Array, beside: Array, point: Array, neighbours: int, category_weight: float
+    ) -> tuple[float, int, tuple[int, ...]]:
         theirs = self._points[indices]
         if len(beside):
             theirs = np.concatenate([theirs, beside])
-            indices = [*indices, *range(self._count, self._count + len(beside))]
+            indices = np.concatenate([indices, self._count + np.arange(len(beside))])
         gap = theirs - point
         squared = gap * gap
         for at in self._others:
             squared[:, at] = self._squared_gap(at, theirs[:, at], point[at], category_weight)
         # Cumulative: each partial sum is the one before plus one term. np.sum adds in an order of its own.
-        distances = squared.cumsum(axis=1)[:, -1].tolist()
-        in_order = sorted(distances)
+        distances = squared.cumsum(axis=1)[:, -1]
+        in_order = np.sort(distances)
         least, last = in_order[0], in_order[:neighbours][-1]
-        pairs = list(zip(indices, distances, strict=True))
-        first = next(index for index, distance in pairs if distance <= least + TIE)
-        return least, first, [index for index, distance in pairs if distance <= last + TIE]
+        first = indices[(distances <= least + TIE).argmax()]
+        return float(least), int(first), tuple(indices[distances <= last + TIE].tolist())
 
 
 def _multiply(weights: Array, rows: Array, scores: Array) -> None:
@@ -215,11 +214,11 @@ def _multiply(weights: Array, rows: Array, scores: Array) -> None:
                 np.matmul(weight, piece, out=score)
 
 
-def _nominated_by_tree(tree: Any, point: Array, neighbours: int) -> list[int]:
+def _nominated_by_tree(tree: Any, point: Array, neighbours: int) -> Array:
     """Return everyone in the tree who may be a neighbour; SciPy's float64 is off by far less than TIE."""
     distances, indices = tree.query(point, k=neighbours + 1)  # infinitely far where there are fewer
     last, next_one = distances[-2:]
     reach = last * last + 2 * TIE
     if next_one * next_one > reach:
-        return sorted(indices[:-1].tolist())
-    return sorted(tree.query_ball_point(point, math.sqrt(reach) + TIE))
+        return np.sort(indices[:-1])
+    return np.sort(tree.query_ball_point(point, math.sqrt(reach) + TIE))
