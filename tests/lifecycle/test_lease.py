@@ -67,6 +67,7 @@ def test_the_same_request_id_of_a_new_incarnation_is_another_request(desk):
     assert desk.lease(runner).number != desk.lease(replace(runner, incarnation="later")).number
 
 
+@pytest.mark.row(7)
 def test_a_study_never_gets_more_trials_than_its_budget(desk):
     desk.submit(max_trials=3)
 
@@ -83,6 +84,7 @@ def test_only_the_wanted_tasks_and_studies_are_leased(desk, wish):
     assert desk.lease(studies=("s",)) is not None
 
 
+@pytest.mark.row(8)
 def test_a_trial_whose_lease_expired_is_given_away_as_a_new_attempt(desk, clock):
     desk.submit(max_trials=1)
     first = desk.lease()
@@ -158,6 +160,7 @@ def test_a_finite_space_is_tried_once_everywhere_and_then_the_study_ends(desk, s
     assert (study.state, study.reason, study.trials) == ("completed", "exhausted", 6)
 
 
+@pytest.mark.row(8)
 def test_a_proposal_knows_exactly_the_results_before_it(desk):
     study = desk.submit(max_trials=30)
     landscape = Landscape(study.spec.space)
@@ -172,6 +175,7 @@ def test_a_proposal_knows_exactly_the_results_before_it(desk):
         desk.complete(leased, loss=leased.config["x"])
 
 
+@pytest.mark.row(8)
 def test_pending_is_what_was_numbered_and_has_not_ended(desk, clock):
     desk.submit(max_attempts=1)
     assert desk.lease() is not None

@@ -135,6 +135,7 @@ def test_a_released_attempt_is_not_used_up(desk):
         desk.complete(first)
 
 
+@pytest.mark.row(7)
 @pytest.mark.parametrize(("ending", "known"), [("lost", 0), ("broken", 1), ("diverged", 1), ("released", 0)])
 def test_only_what_speaks_of_the_config_enters_the_landscape(desk, clock, ending, known):
     desk.submit(max_attempts=1)
@@ -150,6 +151,17 @@ def test_only_what_speaks_of_the_config_enters_the_landscape(desk, clock, ending
     desk.complete(desk.lease(), 1.0)
 
     assert len(desk.landscape()) == known + 1
+
+
+@pytest.mark.row(7)
+def test_a_trial_that_has_only_reported_so_far_is_not_known(desk):
+    desk.submit()
+    leased = desk.lease()
+    heartbeat(desk.store, leased.lease_id, points(1, 2, 3), desk.lease_for)
+
+    landscape = desk.landscape()
+
+    assert (len(landscape), list(landscape.pending)) == (0, [0])
 
 
 @pytest.mark.parametrize("verb", ["heartbeat", "complete", "fail", "release"])

@@ -23,6 +23,7 @@ def test_the_same_spec_again_is_the_same_study(desk):
     assert (again.study, is_new) == (first, False)
 
 
+@pytest.mark.row(7)
 def test_another_spec_under_a_taken_name_is_refused_naming_what_differs(desk):
     desk.submit()
     with pytest.raises(StudyExists, match="another space, seed"):

@@ -99,6 +99,7 @@ def early_trees(monkeypatch):
 # The truth
 
 
+@pytest.mark.row(5)
 @settings(max_examples=200)
 @given(
     data=st.data(),
@@ -144,6 +145,7 @@ def test_the_mean_is_that_of_the_finite_losses_even_if_their_sum_overflows(told,
     assert landscape.mean == pytest.approx(expected, rel=1e-12, abs=1e-12 * largest)
 
 
+@pytest.mark.row(5)
 @settings(max_examples=100)
 @given(
     dimensions=st.integers(1, 20),

@@ -121,10 +121,23 @@ def test_every_proposal_explains_itself_and_survives_json(strategy, data, mixed_
     assert len(sentence) < 250
 
 
-def test_every_kind_of_draw_is_proposed_by_some_strategy(a_line):
-    known, full = a_line((0.25, 0.0), (0.75, 1.0)), Landscape(Space(n=Int(0, 999)))
+def all_but_one():
+    landscape = Landscape(Space(n=Int(0, 999)))
     for n in range(999):
-        full.take({"n": n})
+        landscape.take({"n": n})
+    landscape.observe(0, {"n": 0}, 1.0)
+    return landscape
+
+
+@pytest.mark.parametrize("name", ["biased_random", "quasi_random", "random"])
+def test_what_remains_when_all_draws_had_trials_is_told_as_such(name):
+    reasons = proposal_or_none(STRATEGIES[name], all_but_one(), 1).reasons
+    assert (reasons.draw, reasons.refused, reasons.last_refused) == ("remaining", MAX_DRAWS, ())
+    assert not reasons.forced
+
+
+def test_every_kind_of_draw_is_proposed_by_some_strategy(a_line):
+    known, full = a_line((0.25, 0.0), (0.75, 1.0)), all_but_one()
     strategies = [*STRATEGIES.values(), KNOWN["optuna:random"]]
     asked = [(strategy, each) for strategy in strategies for each in (known, full, a_line())]
 

@@ -17,6 +17,7 @@ from thiessen.search.landscape import Landscape
 from thiessen.search.quasi_random import QuasiRandom
 from thiessen.search.random import Random
 from thiessen.search.reasons import Reasons, Refused
+from thiessen.search.replay import Mismatch, Observed, Proposed, replay
 from thiessen.search.strategy import Exhausted, Proposal, Strategy
 
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy() for strategy in Strategy.__subclasses__()}
@@ -32,8 +33,11 @@ __all__ = [
     "Landscape",
     "Linear",
     "Log",
+    "Mismatch",
+    "Observed",
     "Power",
     "Proposal",
+    "Proposed",
     "QuasiRandom",
     "Random",
     "Rank",
@@ -43,5 +47,6 @@ __all__ = [
     "Strategy",
     "Stream",
     "Winsor",
+    "replay",
     "trial_seed",
 ]

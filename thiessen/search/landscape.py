@@ -82,9 +82,14 @@ class Landscape:
         return config in self._taken
 
     def pend(self, trial: int, config: Config) -> None:
-        """Mark a trial as not finished, until it is observed."""
+        """Mark a trial as not finished, until it is observed or ends."""
         self._pending[trial] = config
         self._pending_points[trial] = self.space.encode(config)
+
+    def end(self, trial: int) -> None:
+        """Take the mark from a trial that ended without saying anything of its config."""
+        self._pending.pop(trial, None)
+        self._pending_points.pop(trial, None)
 
     @property
     def pending(self) -> Mapping[int, Config]:
@@ -93,8 +98,7 @@ class Landscape:
 
     def observe(self, trial: int, config: Config, loss: float | None) -> None:
         """Add a finished trial; a loss that is None or not finite means that it diverged."""
-        self._pending.pop(trial, None)
-        self._pending_points.pop(trial, None)
+        self.end(trial)
         self._finish(trial, config, loss)
 
     def recall(self, config: Config, loss: float | None) -> bool:
