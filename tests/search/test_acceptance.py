@@ -138,7 +138,7 @@ def test_the_logarithm_of_positive_losses_is_taken_as_it_is(history, of):
 
 
 @given(history=st.lists(st.integers(-1000, 1000).map(float), min_size=1, max_size=12))
-@example(history=[0.0, 0.0, 2.0])
+@example(history=[0.0, 0.0, 1.0, 2.0])
 def test_unless_all_are_positive_the_logarithm_is_of_the_distance_to_below_the_best(history, of):
     history = [*history, 0.0]
     margin = 0.01 * (median(history) - min(history)) or 1.0

@@ -9,7 +9,7 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsRegressor
 
@@ -136,6 +136,7 @@ def test_the_neighbourhood_is_that_of_the_definition(
 
 
 @given(told=st.lists(st.one_of(st.none(), st.integers(-(10**6), 10**6)), max_size=30), huge=st.booleans())
+@example(told=[10**6, -(10**6), 10**6], huge=True)
 def test_the_mean_is_that_of_the_finite_losses_even_if_their_sum_overflows(told, huge, a_line):
     losses = [None if loss is None else loss * (1.7e302 if huge else 1.0) for loss in told]
     finite = [loss for loss in losses if loss is not None]

@@ -1,4 +1,4 @@
-"""What the published algorithm leaves open, one decision after the other; some are decided in the server."""
+"""What the rule of biased random search leaves open, decided; some cases have their tests in the server."""
 
 import math
 from collections import Counter

@@ -44,8 +44,7 @@ class BiasedRandom(Strategy):
     """Rejection sampling on the nearest-neighbour landscape.
 
     A candidate is drawn uniformly, its loss is estimated as that of the nearest finished trial, and it is
-    kept with the probability that the acceptance makes of it. By default that is Algorithm 1 of the thesis,
-    with the probability (worst - estimate) / (worst - best).
+    kept with the probability that the acceptance makes of it: by default (worst - estimate) / (worst - best).
     """
 
     acceptance: Annotated[Acceptance, ACCEPTANCES] = field(default_factory=Linear)
