@@ -74,21 +74,37 @@ def test_no_more_think_at_once_than_may():
         thinkers.ask("c", 0, lambda: threading.Event().wait(0.01))
 
 
-def test_no_more_requests_wait_than_may_and_those_of_one_turn_share_a_thought():
-    thinkers, gate, thoughts = Thinkers(most=2, patience_seconds=A_WHILE), threading.Event(), []
+def test_no_more_requests_wait_than_may():
+    thinkers, gate = Thinkers(most=2, patience_seconds=A_WHILE), threading.Event()
 
     def think():
-        thoughts.append(gate.wait(A_WHILE))
-        return "shared"
+        gate.wait(A_WHILE)
+        return "thought"
 
     with ThreadPoolExecutor(2) as pool:
-        asked = [pool.submit(thinkers.ask, "s", 0, think) for _ in range(2)]
+        asked = [pool.submit(thinkers.ask, study, 0, think) for study in ("a", "b")]
         while thinkers._seats._value:
             threading.Event().wait(0.001)
         with pytest.raises(Unready, match="enough requests wait"):
             thinkers.ask("other", 0, never)
         gate.set()
-        assert [each.result(A_WHILE) for each in asked] == ["shared", "shared"]
+        assert [each.result(A_WHILE) for each in asked] == ["thought", "thought"]
+
+
+def test_requests_of_one_turn_share_a_thought():
+    thinkers, gate, thoughts = Thinkers(most=2, patience_seconds=0), threading.Event(), []
+
+    def think():
+        thoughts.append(gate.wait(A_WHILE))
+        return "shared"
+
+    for _ in range(2):
+        with pytest.raises(Unready, match="goes on"):
+            thinkers.ask("s", 0, think)
+    gate.set()
+    ended()
+
+    assert thinkers.ask("s", 0, never) == "shared"
     assert len(thoughts) == 1
 
 
