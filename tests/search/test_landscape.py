@@ -89,7 +89,7 @@ def assert_exact(landscape, points, asked, neighbours=1):
 def small_blocks(monkeypatch):
     sixteen = property(lambda _: 16, lambda *_: None)
     monkeypatch.setattr(Neighbours, "_block", sixteen, raising=False)
-    monkeypatch.setattr("thiessen.search.neighbours.SCORES", 24)
+    monkeypatch.setattr("thiessen.search.neighbours.SCORES", 2_400)  # 24 for each of 100 points
     monkeypatch.setattr("thiessen.search.neighbours.UNTHREADED", 12)
 
 
@@ -507,6 +507,15 @@ def test_ranks_are_those_of_the_sorted_losses(values, asked, a_line):
         assert landscape.rank(loss) == pytest.approx(expected)
 
 
+def test_neither_the_runs_of_a_ranking_nor_the_longest_are_more_than_a_root_of_all(monkeypatch):
+    monkeypatch.setattr(ranking, "RUN", 2)
+    losses = ranking.Ranking()
+    for loss in np.random.default_rng(0).random(10_000).tolist():
+        losses.append(loss)
+    assert len(losses._runs) <= 100
+    assert max(map(len, losses._runs)) <= 200
+
+
 def test_the_best_ranks_0_the_worst_1_and_the_diverged_behind_all(a_line):
     landscape = a_line((0.1, 5.0), (0.2, None), (0.3, 1.0), (0.4, 3.0), (0.5, math.inf))
     assert [landscape.rank(loss) for loss in (1.0, 3.0, 5.0, None)] == [0.0, 0.25, 0.5, 0.875]
@@ -542,6 +551,11 @@ def test_quantiles_are_those_of_numpy(values, share, a_line):
 def test_the_median_of_an_even_number_is_between_the_middle_two(a_line):
     landscape = a_line((0.1, 5.0), (0.2, None), (0.3, 1.0), (0.4, 3.0), (0.5, 7.0))
     assert [landscape.quantile(share) for share in (0.0, 0.25, 0.5, 1.0)] == [1.0, 2.5, 4.0, 7.0]
+
+
+def test_a_quantile_of_huge_losses_is_finite_and_of_equal_ones_is_that_loss(a_line):
+    assert a_line((0.1, -1.7e308), (0.2, 1.7e308)).quantile(0.5) == 0.0
+    assert [a_line((0.1, 0.1), (0.2, 0.1)).quantile(share / 100) for share in range(101)] == [0.1] * 101
 
 
 # Pending trials and those of other studies
