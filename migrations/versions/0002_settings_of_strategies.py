@@ -8,7 +8,14 @@ down_revision = "0001"
 
 # What each strategy did before it had settings.
 SETTINGS = {
-    "biased_random": {"acceptance": {"name": "linear"}, "neighbours": 1, "initial": 1, "pending": "ignore"},
+    "biased_random": {
+        "acceptance": {"name": "linear"},
+        "neighbours": 1,
+        "initial": 1,
+        "explore": 0.0,
+        "local": 0.0,
+        "pending": "ignore",
+    },
     "grid": {"levels": None, "order": "row_major"},
     "quasi_random": {},
     "random": {},

@@ -37,8 +37,13 @@ def document():
 
 
 def digests(document):
-    """Return the digest of each strategy's proposals on a document, one after each observation."""
-    return {name: _digest(strategy, document) for name, strategy in STRATEGIES.items()}
+    """Return the digest of each strategy's and preset's proposals on a document, one for each observation."""
+    presets = {
+        f"{name} {preset}": settled
+        for name, strategy in STRATEGIES.items()
+        for preset, settled in strategy.presets.items()
+    }
+    return {name: _digest(strategy, document) for name, strategy in (STRATEGIES | presets).items()}
 
 
 def _digest(strategy, document):

@@ -34,7 +34,7 @@ def _of(a_line):
     def of(rule, history, losses=None):
         landscape = a_line(*((place / len(history), loss) for place, loss in enumerate(history)))
         each = history if losses is None else losses
-        return [rule([math.nan if loss is None else loss], landscape) for loss in each]
+        return [rule(landscape)([math.nan if loss is None else loss]) for loss in each]
 
     return of
 
@@ -80,7 +80,7 @@ def test_where_several_trials_are_equally_near_the_mean_merit_counts(rule, a_lin
     sharper = {Power: 2, SharpeningRank: 1 + 5 / 3}.get(type(rule), 1)
 
     expected = (sum(merits.get(type(rule), [1, 2 / 3, 0])) / 3) ** sharper
-    assert rule([1.0, 2.0, math.nan], landscape) == pytest.approx(expected, rel=1e-12)
+    assert rule(landscape)([1.0, 2.0, math.nan]) == pytest.approx(expected, rel=1e-12)
 
 
 @every_rule

@@ -1,6 +1,7 @@
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import count
 from statistics import fmean, median, stdev
 
@@ -13,6 +14,8 @@ from thiessen.search import BiasedRandom, Exhausted, Landscape, Random, Rank, Sh
 from thiessen.search.biased import Candidate, _chosen
 from thiessen.search.strategy import MAX_DRAWS
 from thiessen.space import Boolean, Categorical, Float, Int, Space
+
+THESIS = BiasedRandom.presets["thesis"]
 
 UNLIKELY = 0.001  # a chi-squared test on a fixed stream fails below this
 extreme = st.sampled_from([1e308, -1e308, 1.7e308, -1.7e308, 5e-324, -5e-324, 0.0, 1.0, None])
@@ -30,7 +33,7 @@ class CountingStream(Stream):
 
 
 def propose(landscape, *, seed=0, trial=0, strategy=None):
-    return (strategy or BiasedRandom()).propose(landscape.space, landscape, trial, Stream(seed, trial))
+    return (strategy or THESIS).propose(landscape.space, landscape, trial, Stream(seed, trial))
 
 
 def positions(landscape, number):
@@ -59,7 +62,7 @@ def test_within_a_cell_every_place_is_equally_likely(a_line):
 @pytest.fixture(scope="module")
 def cones():
     """The losses of 200 searches of 100 trials by each strategy, on the same noisy cones."""
-    both = Random(), BiasedRandom()
+    both = Random(), THESIS
     return [[losses_on_a_cone(strategy, search) for strategy in both] for search in range(200)]
 
 
@@ -121,7 +124,7 @@ def test_by_rank_proposals_change_with_no_increasing_change_of_the_loss_nor_with
         bent.take(config)
         bent.observe(trial, config, crash if loss is None else (loss - 9.0) ** 3)
 
-    strategy = BiasedRandom(acceptance=rule, neighbours=data.draw(st.integers(1, 3)))
+    strategy = replace(THESIS, acceptance=rule, neighbours=data.draw(st.integers(1, 3)))
     for trial in range(50, 60):
         assert outcome(landscape, trial, strategy) == outcome(bent, trial, strategy)
 
@@ -147,9 +150,7 @@ def test_without_anything_to_tell_apart_it_is_random_search_on_the_same_stream(
     landscape, _ = a_landscape(data.draw(mixed_spaces), [] if loss == "empty" else [loss] * 5)
 
     for trial in range(50, 60):
-        biased, uniform = (
-            attempt(landscape, trial, strategy=strategy) for strategy in (BiasedRandom(), Random())
-        )
+        biased, uniform = (attempt(landscape, trial, strategy=strategy) for strategy in (THESIS, Random()))
         assert biased == uniform
 
 
@@ -193,7 +194,7 @@ def test_a_needle_in_a_hopeless_space_costs_no_more_than_the_most_draws(a_line, 
     landscape = a_line((0.0, 0.0), (1e-4, 1.0), *((position / 500, rest) for position in range(1, 500)))
     for trial in range(8):
         stream = CountingStream(seed=1, trial=trial)
-        proposal = BiasedRandom().propose(landscape.space, landscape, trial, stream)
+        proposal = THESIS.propose(landscape.space, landscape, trial, stream)
 
         assert (proposal.reasons.refused, proposal.reasons.acceptance) == (MAX_DRAWS, 0.0)
         assert stream.spent == 2 * 256 + 1
@@ -217,7 +218,7 @@ def test_when_no_draw_is_kept_a_barely_acceptable_one_goes_before_a_hopeless_one
     ],
 )
 def test_one_of_the_refused_is_chosen_in_proportion_to_its_acceptance(acceptances, expected):
-    drawn = [Candidate({"x": x}, None, acceptance) for x, acceptance in enumerate(acceptances)]
+    drawn = [Candidate({"x": x}, acceptance=acceptance) for x, acceptance in enumerate(acceptances)]
     chosen = Counter(_chosen(drawn, (step + 0.5) / 1000).config["x"] for step in range(1000))
     assert [chosen[x] for x in range(4)] == expected
 
@@ -302,7 +303,7 @@ def test_a_candidate_costs_one_number_a_dimension_and_one_to_judge_it(a_line):
 )
 def test_a_senseless_setting_is_refused_by_name_with_what_it_may_be(setting, wrong):
     with pytest.raises(ValueError, match=setting) as refusal:
-        BiasedRandom(**{setting: wrong})
+        replace(THESIS, **{setting: wrong})
     assert repr(wrong) in str(refusal.value)
 
 

@@ -353,7 +353,7 @@ for space in (
     for nearest in landscape.nearest_each(points):
         told.append([nearest.trial, nearest.distance.hex(), nearest.estimate(landscape.worst).hex()])
     for trial in range(60):
-        told.append(str(BiasedRandom().propose(space, landscape, trial, Stream(3, trial))))
+        told.append(str(BiasedRandom.presets["thesis"].propose(space, landscape, trial, Stream(3, trial))))
 print(json.dumps(told))
 """
 

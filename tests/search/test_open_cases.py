@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import cycle
 from statistics import fmean
 
@@ -15,6 +16,8 @@ from sklearn.neighbors import KNeighborsRegressor
 from thiessen.search import BiasedRandom, Exhausted, Landscape, Random, Rank, Stream
 from thiessen.search.strategy import MAX_DRAWS
 from thiessen.space import Boolean, Categorical, Float, Int, Space
+
+THESIS = BiasedRandom.presets["thesis"]
 
 pytestmark = pytest.mark.row(7)
 
@@ -34,13 +37,13 @@ class Scripted:
 
 
 def propose(landscape, *, seed=0, trial=0, strategy=None):
-    return (strategy or BiasedRandom()).propose(landscape.space, landscape, trial, Stream(seed, trial))
+    return (strategy or THESIS).propose(landscape.space, landscape, trial, Stream(seed, trial))
 
 
 def reasons_at(landscape, *units, strategy=None):
     """Return the reasons of a candidate at these units."""
     stream = Scripted(*units, 0.0)
-    return (strategy or BiasedRandom()).propose(landscape.space, landscape, 9, stream).reasons
+    return (strategy or THESIS).propose(landscape.space, landscape, 9, stream).reasons
 
 
 def without_a_rule(landscape, trial):
@@ -64,7 +67,7 @@ def test_when_all_losses_are_equal_every_draw_is_kept(loss, a_line):
 
 
 def test_the_initial_proposals_are_kept_without_the_rule_and_no_others(a_line):
-    landscape, strategy = a_line((0.25, 0.0), (0.75, 1.0)), BiasedRandom(initial=50)
+    landscape, strategy = a_line((0.25, 0.0), (0.75, 1.0)), replace(THESIS, initial=50)
     for trial in range(100):
         proposal = propose(landscape, trial=trial, strategy=strategy)
         if trial < 50:
@@ -77,7 +80,9 @@ def test_the_initial_proposals_are_kept_without_the_rule_and_no_others(a_line):
 
 def test_what_is_known_from_elsewhere_counts_as_a_start(a_line):
     landscape = a_line((0.25, 0.0), *((0.75 + place / 1000, 1.0) for place in range(49)))
-    drawn = {propose(landscape, strategy=BiasedRandom(initial=initial)).reasons.draw for initial in (50, 51)}
+    drawn = {
+        propose(landscape, strategy=replace(THESIS, initial=initial)).reasons.draw for initial in (50, 51)
+    }
     assert drawn == {"uniform", "initial"}
 
 
@@ -135,7 +140,9 @@ def test_one_enormous_loss_makes_the_rule_random_search_but_not_a_rank(a_line):
     history = (0.125, 0.0), (0.375, 1.0), (0.625, 2.0), (0.875, 1e30)
     landscape = a_line(*history)
     kept = {
-        rule: [reasons_at(landscape, x, strategy=BiasedRandom(**rule_of)).acceptance for x, _ in history[:3]]
+        rule: [
+            reasons_at(landscape, x, strategy=replace(THESIS, **rule_of)).acceptance for x, _ in history[:3]
+        ]
         for rule, rule_of in (("loss", {}), ("rank", {"acceptance": Rank()}))
     }
     assert kept["loss"] == pytest.approx([1, 1, 1])
@@ -153,11 +160,11 @@ def test_nothing_is_smoothed_the_estimate_is_the_very_loss_of_the_nearest_trial(
 def test_the_draw_that_decides_must_lie_strictly_below_the_acceptance(a_line):
     landscape = a_line((1 / 6, 0.0), (1 / 2, 0.5), (5 / 6, 1.0))
     at_half = Scripted(0.5, 0.5, 0.5, 0.5 - 2**-53)  # the same candidate twice: refused, then kept
-    reasons = BiasedRandom().propose(LINE, landscape, 3, at_half).reasons
+    reasons = THESIS.propose(LINE, landscape, 3, at_half).reasons
     assert (reasons.refused, reasons.acceptance) == (1, 0.5)
 
     at_the_ends = Scripted(0.9, 0.0, 0.1, 1 - 2**-53)  # never kept, then always
-    reasons = BiasedRandom().propose(LINE, landscape, 3, at_the_ends).reasons
+    reasons = THESIS.propose(LINE, landscape, 3, at_the_ends).reasons
     assert (reasons.refused, reasons.acceptance) == (1, 1.0)
 
 
@@ -238,7 +245,7 @@ def test_the_estimate_of_several_neighbours_is_that_of_scikit_learn(neighbours, 
     oracle = KNeighborsRegressor(n_neighbors=neighbours, algorithm="brute").fit(points, losses)
 
     proposals = [
-        propose(landscape, seed=seed, trial=trial, strategy=BiasedRandom(neighbours=neighbours))
+        propose(landscape, seed=seed, trial=trial, strategy=replace(THESIS, neighbours=neighbours))
         for trial in range(trials, trials + 10)
     ]
 
@@ -250,7 +257,7 @@ def test_the_estimate_of_several_neighbours_is_that_of_scikit_learn(neighbours, 
 
 
 def test_more_neighbours_than_trials_are_all_of_them(a_line):
-    reasons = reasons_at(a_line((0.1, 1.0), (0.9, 4.0)), 0.2, strategy=BiasedRandom(neighbours=7))
+    reasons = reasons_at(a_line((0.1, 1.0), (0.9, 4.0)), 0.2, strategy=replace(THESIS, neighbours=7))
     assert (reasons.estimate, reasons.acceptance) == (2.5, 0.5)
 
 
@@ -301,7 +308,7 @@ def with_pending():
     [("ignore", (0, 0.0, 1.0)), ("believer", (3, 1.0, 0.8)), ("liar_mean", (3, 2.0, 0.6))],
 )
 def test_a_pending_trial_counts_as_nothing_as_its_estimate_or_as_the_mean(pending, expected):
-    reasons = reasons_at(with_pending(), 0.22, strategy=BiasedRandom(pending=pending))
+    reasons = reasons_at(with_pending(), 0.22, strategy=replace(THESIS, pending=pending))
     assert (reasons.nearest_trial, reasons.estimate, reasons.acceptance) == expected
     assert reasons.nearest_is_pending == (pending != "ignore")
 
@@ -311,18 +318,18 @@ def test_a_pending_trial_moves_neither_the_best_nor_the_worst_and_none_counts_wh
     pending,
 ):
     landscape = with_pending()
-    reasons_at(landscape, 0.22, strategy=BiasedRandom(pending=pending))
+    reasons_at(landscape, 0.22, strategy=replace(THESIS, pending=pending))
     assert (landscape.best, landscape.worst, len(landscape)) == (0.0, 5.0, 3)
 
     landscape = Landscape(LINE)
     landscape.observe(0, {"x": 0.9}, None)
     landscape.pend(1, {"x": 0.1})
-    reasons = reasons_at(landscape, 0.1, strategy=BiasedRandom(pending=pending))
+    reasons = reasons_at(landscape, 0.1, strategy=replace(THESIS, pending=pending))
     assert (reasons.nearest_trial, reasons.acceptance) == (0, 1.0)
 
 
 def test_a_pending_trial_is_believed_to_have_the_mean_loss_of_as_many_neighbours_as_a_candidate():
-    strategy = BiasedRandom(pending="believer", neighbours=2)
+    strategy = replace(THESIS, pending="believer", neighbours=2)
     reasons = reasons_at(with_pending(), 0.3, strategy=strategy)
     assert (reasons.nearest_trial, reasons.estimate) == (3, fmean([1.0, fmean([0.0, 1.0])]))
 
@@ -331,7 +338,7 @@ def test_a_pending_trial_that_is_believed_to_diverge_repels(a_line):
     landscape = a_line((0.1, 1.0), (0.6, None))
     landscape.pend(2, {"x": 0.4})
     assert all(
-        propose(landscape, trial=trial, strategy=BiasedRandom(pending="believer")).config["x"] < 0.25
+        propose(landscape, trial=trial, strategy=replace(THESIS, pending="believer")).config["x"] < 0.25
         for trial in range(200)
     )
 

@@ -12,6 +12,8 @@ from thiessen.search.reasons import LAST_REFUSED, Draw
 from thiessen.search.strategy import MAX_DRAWS
 from thiessen.space import Categorical, Float, Int, Space
 
+THESIS = BiasedRandom.presets["thesis"]
+
 A_DRAW = Reasons(
     strategy="biased_random",
     watermark=18,
@@ -104,7 +106,7 @@ def proposal_or_none(strategy, landscape, trial):
         return None
 
 
-@pytest.mark.parametrize("strategy", [*STRATEGIES.values(), BiasedRandom(acceptance=Rank(), neighbours=2)])
+@pytest.mark.parametrize("strategy", [*STRATEGIES.values(), replace(THESIS, acceptance=Rank(), neighbours=2)])
 @given(data=st.data())
 def test_every_proposal_explains_itself_and_survives_json(strategy, data, mixed_landscapes):
     landscape, told = data.draw(mixed_landscapes())
@@ -142,6 +144,8 @@ def test_every_kind_of_draw_is_proposed_by_some_strategy(a_line):
     asked = [(strategy, each) for strategy in strategies for each in (known, full, a_line())]
 
     drawn = {strategy.propose(each.space, each, 0, Stream(1, 0)).reasons.draw for strategy, each in asked}
+    many = a_line(*((place / 50, place) for place in range(50)))
+    drawn |= {proposal_or_none(BiasedRandom(), many, trial).reasons.draw for trial in range(100)}
 
     assert drawn == set(get_args(Draw))
 
@@ -151,7 +155,7 @@ def test_the_last_refused_are_those_drawn_just_before(a_line):
     for trial in range(50):
         stream = Stream(1, trial)
         numbers = [stream.uniform() for _ in range(2 * MAX_DRAWS)]
-        reasons = BiasedRandom().propose(landscape.space, landscape, trial, Stream(1, trial)).reasons
+        reasons = THESIS.propose(landscape.space, landscape, trial, Stream(1, trial)).reasons
         drawn = [landscape.space.decode([number]) for number in numbers[: 2 * reasons.refused : 2]]
 
         assert [each.config for each in reasons.last_refused] == drawn[-LAST_REFUSED:]
@@ -165,7 +169,7 @@ def test_a_config_that_has_a_trial_is_counted_as_refused_but_not_listed():
     landscape = Landscape(Space(kind=Categorical(("a", "b"))))
     landscape.take({"kind": "a"})
     landscape.observe(0, {"kind": "a"}, 1.0)
-    reasons = [proposal_or_none(BiasedRandom(), landscape, trial).reasons for trial in range(20)]
+    reasons = [proposal_or_none(THESIS, landscape, trial).reasons for trial in range(20)]
 
     assert any(each.refused for each in reasons)
     assert not any(each.last_refused for each in reasons)
@@ -173,8 +177,8 @@ def test_a_config_that_has_a_trial_is_counted_as_refused_but_not_listed():
 
 def test_a_needle_is_told_as_forced_and_a_common_draw_is_not(a_line):
     needle = a_line((0.0, 0.0), (1e-4, 1.0), *((position / 500, 1.0) for position in range(1, 500)))
-    assert proposal_or_none(BiasedRandom(), needle, 0).reasons.forced
-    assert not proposal_or_none(BiasedRandom(), a_line((0.25, 0.0), (0.75, 1.0)), 0).reasons.forced
+    assert proposal_or_none(THESIS, needle, 0).reasons.forced
+    assert not proposal_or_none(THESIS, a_line((0.25, 0.0), (0.75, 1.0)), 0).reasons.forced
 
 
 def test_a_pending_and_a_recalled_trial_are_told_apart_from_finished_ones():
@@ -182,7 +186,7 @@ def test_a_pending_and_a_recalled_trial_are_told_apart_from_finished_ones():
     landscape.recall({"x": 0.0}, 1.0)
     landscape.pend(5, {"x": 0.5})
     reasons = [
-        proposal_or_none(BiasedRandom(pending="believer"), landscape, trial).reasons for trial in range(20)
+        proposal_or_none(replace(THESIS, pending="believer"), landscape, trial).reasons for trial in range(20)
     ]
 
     seen = {(each.nearest_trial, each.nearest_is_pending) for each in reasons}

@@ -36,11 +36,13 @@ SPACE = Space(
     momentum=Float(0.0, 1.0, when={"kind": ["b"]}),
     flag=Boolean(),
 )
+THESIS = BiasedRandom.presets["thesis"]
 TABLE = STRATEGIES | {
     "shuffled grid": Grid(3, "shuffled"),
-    "believer": BiasedRandom(pending="believer", neighbours=3, initial=4),
-    "liar_mean": BiasedRandom(pending="liar_mean"),
-    "sharpening_rank": BiasedRandom(acceptance=SharpeningRank()),
+    "thesis": THESIS,
+    "believer": replace(THESIS, pending="believer", neighbours=3, initial=4),
+    "liar_mean": replace(THESIS, pending="liar_mean"),
+    "sharpening_rank": replace(THESIS, acceptance=SharpeningRank()),
 }
 every_strategy = pytest.mark.parametrize("strategy", TABLE.values(), ids=TABLE)
 losses = st.one_of(
@@ -150,7 +152,7 @@ def test_a_value_of_another_json_type_is_another_value(stored, found):
     assert len(search.mismatches(trials=trials)) == found
 
 
-@pytest.mark.parametrize("strategy", [BiasedRandom(), TABLE["believer"], TABLE["liar_mean"]])
+@pytest.mark.parametrize("strategy", [THESIS, TABLE["believer"], TABLE["liar_mean"]])
 def test_one_changed_digit_of_a_loss_is_found_by_the_proposals_that_saw_it(strategy):
     search = a_search(strategy)
     numbers = [each.reasons["nearest_trial"] for each in search.trials]
@@ -165,7 +167,7 @@ def test_one_changed_digit_of_a_loss_is_found_by_the_proposals_that_saw_it(strat
 
 
 def test_a_loss_that_was_another_is_found_by_the_configs_alone():
-    search = a_search(BiasedRandom())
+    search = a_search(THESIS)
     trials = [replace(trial, reasons={}) for trial in search.trials]
     observations = [replace(search.observations[0], loss=-100.0), *search.observations[1:]]
 
@@ -174,7 +176,7 @@ def test_a_loss_that_was_another_is_found_by_the_configs_alone():
 
 
 def test_what_reasons_were_not_stored_are_not_compared_and_unknown_ones_neither():
-    search = a_search(BiasedRandom())
+    search = a_search(THESIS)
     some = [
         replace(trial, reasons={"estimate": trial.reasons["estimate"], "surprise": 1})
         for trial in search.trials

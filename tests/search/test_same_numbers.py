@@ -18,7 +18,9 @@ from thiessen.space import Float, Space
 
 # A change of these is a change of released strategies: it needs a new version of the strategy.
 DIGESTS = {
-    "biased_random": "de9ba2d44321bd5751c57a41eb6c528f7c020519476f5ebdae0a3b3ab0cbc3c2",
+    "biased_random": "e78616dc3b5244076132aac00f2c87b3089835e079cff6246890a80c1ac132f4",
+    "biased_random adaptive": "e78616dc3b5244076132aac00f2c87b3089835e079cff6246890a80c1ac132f4",
+    "biased_random thesis": "de9ba2d44321bd5751c57a41eb6c528f7c020519476f5ebdae0a3b3ab0cbc3c2",
     "grid": "921e67252b3236ce9ed169dcac9fdc0c08f65d082cc978f68f1ec2a67a71bedc",
     "quasi_random": "31a02f6b6ee582c4aa0e1e6e7be7a979f5e68e1005b2ffcfc61d67e75b12bf04",
     "random": "3f22f7cb4a2f19cfa1c3063062fa61c1722fef906e511d5aac65915403d7c9bc",

@@ -64,7 +64,7 @@ def values(kind):
         return st.dictionaries(st.text(max_size=5), values(get_args(kind)[1]), max_size=3)
     return {
         int: st.integers(-(2**53), 2**53),
-        float: st.floats(allow_nan=False, allow_infinity=False),
+        float: st.floats(0, 1) | st.floats(allow_nan=False, allow_infinity=False),  # shares, too
         bool: st.booleans(),
         str: st.text(max_size=5),
         NoneType: st.none(),

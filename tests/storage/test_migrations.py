@@ -38,7 +38,7 @@ def spec_of(store, name):
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("biased_random", BiasedRandom()),
+        ("biased_random", BiasedRandom.presets["thesis"]),
         ("grid", Grid()),
         ("quasi_random", QuasiRandom()),
         ("random", Random()),

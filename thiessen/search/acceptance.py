@@ -13,16 +13,19 @@ from typing import ClassVar, Final, Protocol
 from thiessen.numbers import log, power
 from thiessen.search.landscape import Landscape
 
+Chance = Callable[[Sequence[float]], float]
+"""How likely a candidate is kept whose nearest trials have these losses, NaN where diverged."""
+
 
 class Acceptance(Protocol):
     """A rule from losses to a probability. One that is better is never kept less often."""
 
     name: ClassVar[str]
 
-    def __call__(self, losses: Sequence[float], landscape: Landscape) -> float:
-        """Return how likely a candidate is kept whose nearest trials have these losses, NaN where diverged.
+    def __call__(self, landscape: Landscape) -> Chance:
+        """Return the rule on what is known now. Something finite must have been observed.
 
-        Something finite must have been observed. Where nothing tells losses apart it is 1: random search.
+        Where nothing tells losses apart every chance is 1: random search.
         """
 
 
@@ -32,8 +35,9 @@ class Linear:
 
     name: ClassVar[str] = "linear"
 
-    def __call__(self, losses: Sequence[float], landscape: Landscape) -> float:
-        return _mean(losses, lambda loss: merit(loss, best=landscape.best, worst=landscape.worst))
+    def __call__(self, landscape: Landscape) -> Chance:
+        best, worst = landscape.best, landscape.worst
+        return _mean_of(lambda loss: merit(loss, best=best, worst=worst))
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Log:
 
     name: ClassVar[str] = "log"
 
-    def __call__(self, losses: Sequence[float], landscape: Landscape) -> float:
+    def __call__(self, landscape: Landscape) -> Chance:
         best, worst = landscape.best, landscape.worst
         unit = 0.25 if math.isinf(2 * (worst - best)) else 1.0  # so that nothing below overflows
         zero, margin = 0.0, 0.0
@@ -57,7 +61,7 @@ class Log:
             return log(max(loss, best) * unit - zero * unit + margin)
 
         low, high = scale(best), scale(worst)
-        return _mean(losses, lambda loss: merit(scale(loss), best=low, worst=high))
+        return _mean_of(lambda loss: merit(scale(loss), best=low, worst=high))
 
 
 @dataclass(frozen=True)
@@ -74,9 +78,9 @@ class Winsor:
                 f"got {self.quantile!r}."
             )
 
-    def __call__(self, losses: Sequence[float], landscape: Landscape) -> float:
-        cut = landscape.quantile(self.quantile)
-        return _mean(losses, lambda loss: merit(loss, best=landscape.best, worst=cut) if loss <= cut else 0.0)
+    def __call__(self, landscape: Landscape) -> Chance:
+        best, cut = landscape.best, landscape.quantile(self.quantile)
+        return _mean_of(lambda loss: merit(loss, best=best, worst=cut) if loss <= cut else 0.0)
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,9 @@ class Power:
                 f"got {self.exponent!r}."
             )
 
-    def __call__(self, losses: Sequence[float], landscape: Landscape) -> float:
-        return power(Linear()(losses, landscape), self.exponent)
+    def __call__(self, landscape: Landscape) -> Chance:
+        chance = Linear()(landscape)
+        return lambda losses: power(chance(losses), self.exponent)
 
 
 @dataclass(frozen=True)
@@ -106,10 +111,10 @@ class Rank:
 
     name: ClassVar[str] = "rank"
 
-    def __call__(self, losses: Sequence[float], landscape: Landscape) -> float:
+    def __call__(self, landscape: Landscape) -> Chance:
         best = landscape.rank(landscape.best)
         worst = landscape.rank(landscape.ranked(len(landscape) - 1).loss)
-        return _mean(losses, lambda loss: merit(landscape.rank(loss), best=best, worst=worst))
+        return _mean_of(lambda loss: merit(landscape.rank(loss), best=best, worst=worst))
 
 
 @dataclass(frozen=True)
@@ -126,8 +131,13 @@ class SharpeningRank:
                 f"got {self.trials!r}."
             )
 
-    def __call__(self, losses: Sequence[float], landscape: Landscape) -> float:
-        return power(Rank()(losses, landscape), 1.0 + len(landscape) / self.trials)
+    def __call__(self, landscape: Landscape) -> Chance:
+        chance, exponent = Rank()(landscape), self.exponent(landscape)
+        return lambda losses: power(chance(losses), exponent)
+
+    def exponent(self, landscape: Landscape) -> float:
+        """Return the power of now."""
+        return 1.0 + len(landscape) / self.trials
 
 
 ACCEPTANCES: Final[dict[str, type[Acceptance]]] = {
@@ -145,8 +155,11 @@ def merit(value: float, *, best: float, worst: float) -> float:
     return min(max((worst - value) / (worst - best), 0.0), 1.0)
 
 
-def _mean(losses: Sequence[float], merit_of: Callable[[float], float]) -> float:
-    total = 0.0
-    for loss in losses:  # one by one: Python's own sum rounds differently since 3.12
-        total += 0.0 if math.isnan(loss) else merit_of(loss)
-    return total / len(losses)  # divided once, so that the mean of ones is 1
+def _mean_of(merit_of: Callable[[float], float]) -> Chance:
+    def mean(losses: Sequence[float]) -> float:
+        total = 0.0
+        for loss in losses:  # one by one: Python's own sum rounds differently since 3.12
+            total += 0.0 if math.isnan(loss) else merit_of(loss)
+        return total / len(losses)  # divided once, so that the mean of ones is 1
+
+    return mean

@@ -3,13 +3,14 @@
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Annotated, ClassVar, Final, Literal, get_args
 
-from thiessen.numbers import Stream
-from thiessen.search.acceptance import ACCEPTANCES, Acceptance, Linear
-from thiessen.search.landscape import Landscape, Nearest
+from thiessen.numbers import Stream, power
+from thiessen.search import local
+from thiessen.search.acceptance import ACCEPTANCES, Acceptance, Chance, Linear, SharpeningRank
+from thiessen.search.landscape import Finished, Landscape, Nearest
 from thiessen.search.reasons import LAST_REFUSED, Draw, Reasons, Refused
 from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, draw, untaken
 from thiessen.space import Config, Space
@@ -17,6 +18,8 @@ from thiessen.space import Config, Space
 # The draws of a proposal, 1, 2, 4, ... 64 at a time: most need few, and many at once cost less than half.
 _ENDS: Final = (0, 1, 3, 7, 15, 31, 63, 127, 191, MAX_DRAWS)
 BATCHES: Final = tuple(map(range, _ENDS, _ENDS[1:]))
+ACCEPTANCE: Final = SharpeningRank(trials=10.0)
+HALF_LOCAL: Final = 10  # finished trials, from which on half of what may be local is
 
 Pending = Literal["ignore", "believer", "liar_mean"]
 
@@ -26,8 +29,10 @@ class Candidate:
     """A draw not yet accepted."""
 
     config: Config
-    nearest: Nearest | None
-    acceptance: float
+    parent: Finished | None = None  # whose config was changed for it
+    nearest: Nearest | None = None
+    acceptance: float = 1.0
+    expected_share: float | None = None  # of the finished trials, to be better than it
 
     def estimate(self, landscape: Landscape) -> float | None:
         """Return the loss expected of it, or None where nothing or nothing finite is near."""
@@ -36,20 +41,25 @@ class Candidate:
         return self.nearest.estimate(landscape.worst)
 
 
-Judge = Callable[[Sequence[Config]], list[Candidate]]
+Judge = Callable[[list[Candidate]], list[Candidate]]
 
 
 @dataclass(frozen=True)
 class BiasedRandom(Strategy):
     """Rejection sampling on the nearest-neighbour landscape.
 
-    A candidate is drawn uniformly, its loss is estimated as that of the nearest finished trial, and it is
-    kept with the probability that the acceptance makes of it: by default (worst - estimate) / (worst - best).
+    A candidate is drawn, its loss is estimated as that of the nearest finished trial, and it is kept with
+    the probability that the acceptance makes of it. The preset `thesis` draws uniformly and keeps with
+    probability (worst - estimate) / (worst - best). The preset `adaptive`, the usual one, goes by ranks, gets
+    choosier with each trial, and draws most candidates near the best trials; of those it also asks that a
+    surface through the best trials expects much of them.
     """
 
-    acceptance: Annotated[Acceptance, ACCEPTANCES] = field(default_factory=Linear)
+    acceptance: Annotated[Acceptance, ACCEPTANCES] = ACCEPTANCE  # of uniform draws
     neighbours: int = 1  # finished trials whose mean is the estimate
-    initial: int = 1  # proposals at the start that are kept without looking at any loss
+    initial: int = 8  # proposals at the start that are kept without looking at any loss
+    explore: float = 0.02  # the share of the others that are, too
+    local: float = 0.8  # the share of the rest that change one of the best configs, after many trials
     pending: Pending = "ignore"  # what a pending trial counts as: nothing, its own estimate, or the mean loss
     name: ClassVar[str] = "biased_random"
     version: ClassVar[int] = 1
@@ -60,49 +70,66 @@ class BiasedRandom(Strategy):
                 raise ValueError(
                     f"{setting} of a biased random search is a whole number from {least} on; got {number!r}."
                 )
+        for setting in ("explore", "local"):
+            if not 0 <= (share := getattr(self, setting)) <= 1:
+                raise ValueError(
+                    f"{setting} of a biased random search is a share between 0 and 1; got {share!r}."
+                )
         if self.pending not in get_args(Pending):
             raise ValueError(f"pending trials are treated as {get_args(Pending)}; got {self.pending!r}.")
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
-        kind: Draw = "initial" if max(turn, len(landscape)) < self.initial else "uniform"
-        judged = _kept if kind == "initial" or not len(landscape) else self._judge(landscape)
-        drawn: list[Candidate] = []
+        kind = self._kind(landscape, turn, rng)
+        judged = self._judge(kind, landscape)
+        candidates: list[Candidate] = []
         for numbers in BATCHES:
-            draws = list(_untaken_draws(numbers, space, landscape, rng))
-            candidates = judged([config for _, config, _ in draws])
+            draws = list(_untaken_draws(numbers, kind, landscape, rng))
+            batch = judged([candidate for _, candidate, _ in draws])
             for place, (number, _, uniform) in enumerate(draws):
-                if uniform < candidates[place].acceptance:
-                    refused = [*drawn, *candidates[:place]]
-                    return self._proposal(candidates[place], kind, number, refused, landscape)
-            drawn += candidates
-        if not drawn:
-            remaining = judged([untaken(space, landscape, rng)])
+                if uniform < batch[place].acceptance:
+                    refused = [*candidates, *batch[:place]]
+                    return self._proposal(batch[place], kind, number, refused, landscape)
+            candidates += batch
+        if not candidates:
+            remaining = judged([Candidate(untaken(space, landscape, rng))])
             return self._proposal(remaining[0], "remaining", MAX_DRAWS, [], landscape)
-        chosen = _chosen(drawn, rng.uniform())
-        return self._proposal(chosen, kind, MAX_DRAWS, drawn, landscape)
+        chosen = _chosen(candidates, rng.uniform())
+        return self._proposal(chosen, kind, MAX_DRAWS, candidates, landscape)
 
-    def _judge(self, landscape: Landscape) -> Judge:
-        """Return how to judge candidates by what has finished."""
+    def _kind(self, landscape: Landscape, turn: int, rng: Stream) -> Draw:
+        """Return what kind of candidates to draw. What may not be is not asked for, and costs no number."""
+        known = len(landscape)
+        if max(turn, known) < self.initial:
+            return "initial"
+        if self.explore and rng.uniform() < self.explore:
+            return "exploration"
+        if self.local and _knows_a_loss(landscape):
+            return "local" if rng.uniform() < self.local * known / (known + HALF_LOCAL) else "uniform"
+        return "uniform"
+
+    def _judge(self, kind: Draw, landscape: Landscape) -> Judge:
+        """Return how to judge candidates of this kind by what has finished."""
+        if kind in {"initial", "exploration"} or not len(landscape):
+            return lambda candidates: candidates
         supposed = self._supposed(landscape)
+        rule = local.ACCEPTANCE if kind == "local" else self.acceptance
+        chance = _remembered(rule(landscape)) if _knows_a_loss(landscape) else lambda _: 1.0
+        shares = local.expectation(landscape) if kind == "local" else None
 
-        def judged(configs: Sequence[Config]) -> list[Candidate]:
-            points = [landscape.space.encode(config) for config in configs]
+        def judged(candidates: list[Candidate]) -> list[Candidate]:
+            points = [landscape.space.encode(candidate.config) for candidate in candidates]
             each = landscape.nearest_each(points, neighbours=self.neighbours, pending=supposed)
-            return [
-                Candidate(config, nearest, self._acceptance(nearest, landscape))
-                for config, nearest in zip(configs, each, strict=True)
+            candidates = [
+                Candidate(candidate.config, candidate.parent, nearest, chance(nearest.losses))
+                for candidate, nearest in zip(candidates, each, strict=True)
             ]
+            return candidates if shares is None else _expecting(candidates, shares(points), landscape)
 
         return judged
 
-    def _acceptance(self, nearest: Nearest, landscape: Landscape) -> float:
-        if landscape.best > landscape.worst:
-            return 1.0  # nothing finite is known
-        return self.acceptance(nearest.losses, landscape)
-
     def _supposed(self, landscape: Landscape) -> Mapping[int, float]:
         """Return the losses that pending trials count with."""
-        if self.pending == "ignore" or not landscape.pending or landscape.best > landscape.worst:
+        if self.pending == "ignore" or not landscape.pending or not _knows_a_loss(landscape):
             return {}
         if self.pending == "liar_mean":
             return dict.fromkeys(landscape.pending, landscape.mean)
@@ -122,7 +149,7 @@ class BiasedRandom(Strategy):
         landscape: Landscape,
     ) -> Proposal:
         """Return the candidate drawn under this number, with the reasons for it."""
-        nearest = candidate.nearest
+        nearest, parent = candidate.nearest, candidate.parent
         reasons = Reasons(
             strategy=self.name,
             watermark=landscape.watermark,
@@ -136,24 +163,48 @@ class BiasedRandom(Strategy):
             estimate=candidate.estimate(landscape),
             neighbourhood=len(nearest.losses) if nearest else 1,
             acceptance=candidate.acceptance,
+            parent=parent.trial if parent else None,
+            expected_share=candidate.expected_share,
         )
         return Proposal(candidate.config, reasons)
 
 
+def _knows_a_loss(landscape: Landscape) -> bool:
+    """Return whether anything finite is known."""
+    return landscape.best <= landscape.worst
+
+
 def _untaken_draws(
-    numbers: range, space: Space, landscape: Landscape, rng: Stream
-) -> Iterator[tuple[int, Config, float]]:
-    """Return what is drawn under these numbers: a config and the number that keeps or refuses it."""
+    numbers: range, kind: Draw, landscape: Landscape, rng: Stream
+) -> Iterator[tuple[int, Candidate, float]]:
+    """Return what is drawn under these numbers, and for each the number that keeps or refuses it."""
     for number in numbers:
-        config = draw(space, rng)
+        parent = local.parent_of(landscape, rng) if kind == "local" else None
+        config = local.changed(parent, landscape.space, rng) if parent else draw(landscape.space, rng)
         if not landscape.is_taken(config):
             # Drawn last, so that acceptance 1 is random search exactly.
-            yield number, config, rng.uniform()
+            yield number, Candidate(config, parent), rng.uniform()
 
 
-def _kept(configs: Sequence[Config]) -> list[Candidate]:
-    """Judge nothing: every candidate is kept."""
-    return [Candidate(config, None, 1.0) for config in configs]
+def _remembered(chance: Chance) -> Chance:
+    """Return the same, computed once for equal losses: many candidates fall into few cells."""
+    known: dict[Sequence[float], float] = {}
+
+    def remembered(losses: Sequence[float]) -> float:
+        if losses not in known:
+            known[losses] = chance(losses)
+        return known[losses]
+
+    return remembered
+
+
+def _expecting(candidates: list[Candidate], shares: list[float], landscape: Landscape) -> list[Candidate]:
+    """Return the candidates, each kept the less the more trials are expected to be better than it."""
+    exponent = local.ACCEPTANCE.exponent(landscape)
+    return [
+        replace(each, acceptance=each.acceptance * power(1.0 - share, exponent), expected_share=share)
+        for each, share in zip(candidates, shares, strict=True)
+    ]
 
 
 def _refused(candidate: Candidate, landscape: Landscape) -> Refused:
@@ -171,3 +222,9 @@ def _chosen(drawn: list[Candidate], uniform: float) -> Candidate:
     if reached[-1] == 0:
         return drawn[int(uniform * len(drawn))]
     return drawn[bisect_right(reached, uniform * reached[-1], hi=len(drawn) - 1)]
+
+
+BiasedRandom.presets = {
+    "adaptive": BiasedRandom(),
+    "thesis": BiasedRandom(acceptance=Linear(), initial=1, explore=0.0, local=0.0),
+}

@@ -175,12 +175,10 @@ class Neighbours:
         return 1.1 * (rows + 10) * _ROUNDING * largest
 
     def _squared_gap(self, at: int, theirs: Array, ours: Array, category_weight: float) -> Array:
-        """Return the squared gaps along one dimension, in the precision of the coordinates."""
-        gap = theirs - ours  # NaN where either is inactive
-        squared = gap * gap if self._ordered[at] else (gap != 0) * gap.dtype.type(category_weight)
-        if not self._conditional[at]:
-            return np.asarray(squared)
-        return np.asarray(np.where(np.isnan(gap), np.isnan(theirs) != np.isnan(ours), squared))
+        ordered, conditional = self._ordered[at], self._conditional[at]
+        return squared_gap(
+            theirs, ours, ordered=ordered, conditional=conditional, category_weight=category_weight
+        )
 
     def _decided(
         self, indices: Array, beside: Array, point: Array, neighbours: int, category_weight: float
@@ -199,6 +197,17 @@ class Neighbours:
         least, last = in_order[0], in_order[:neighbours][-1]
         first = indices[(distances <= least + TIE).argmax()]
         return float(least), int(first), tuple(indices[distances <= last + TIE].tolist())
+
+
+def squared_gap(
+    theirs: Array, ours: Array, *, ordered: bool, conditional: bool, category_weight: float = 1.0
+) -> Array:
+    """Return the squared gaps along one dimension, in the precision of the coordinates."""
+    gap = theirs - ours  # NaN where either is inactive
+    squared = gap * gap if ordered else (gap != 0) * gap.dtype.type(category_weight)
+    if not conditional:
+        return np.asarray(squared)
+    return np.asarray(np.where(np.isnan(gap), np.isnan(theirs) != np.isnan(ours), squared))
 
 
 def _multiply(weights: Array, rows: Array, scores: Array) -> None:

@@ -6,13 +6,15 @@ from typing import Any, Final, Literal
 
 from thiessen.space import Config
 
-Draw = Literal["initial", "uniform", "grid", "quasi_random", "own", "remaining"]
+Draw = Literal["initial", "exploration", "uniform", "local", "grid", "quasi_random", "own", "remaining"]
 
 LAST_REFUSED: Final = 3  # candidates that reasons list; the others are only counted
 
 _OPENINGS: Final[Mapping[Draw, str]] = {
     "initial": "One of the first draws",
+    "exploration": "A uniform draw",
     "uniform": "A uniform draw",
+    "local": "A change of trial {parent}",
     "grid": "The next point of the grid",
     "quasi_random": "The next point of a sequence that fills the space evenly",
     "own": "A draw by the rule of {strategy}",
@@ -46,6 +48,10 @@ class Reasons:
     estimate: float | None = None  # the loss expected here; None where the nearest trial diverged
     neighbourhood: int = 1  # trials whose mean loss the estimate is: more where several are equally near
     acceptance: float = 1.0  # the probability with which it was kept
+    parent: int | None = None  # the trial whose config was changed; None also where that was recalled
+    expected_share: float | None = (
+        None  # of the finished trials, to be better, by the surface through the best
+    )
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Reasons":
@@ -57,8 +63,9 @@ class Reasons:
 
     def explain(self) -> str:
         """Return the reasons as one sentence."""
-        opening = _OPENINGS[self.draw].format(strategy=self.strategy)
-        return f"{opening}{self._manner()}{self._nearest()}{self._passed_over()}."
+        parent = "of another study" if self.parent is None else self.parent
+        opening = _OPENINGS[self.draw].format(strategy=self.strategy, parent=parent)
+        return f"{opening}{self._manner()}{self._nearest()}{self._expected()}{self._passed_over()}."
 
     def _manner(self) -> str:
         if self.draw == "remaining":
@@ -85,6 +92,11 @@ class Reasons:
             return f": {where} {more} had a mean loss of {self.estimate:.3g}"
         verb = "was expected to have" if self.nearest_is_pending else "had"
         return f": {where} {verb} loss {self.estimate:.3g}"
+
+    def _expected(self) -> str:
+        if self.expected_share is None:
+            return ""
+        return f", and {self.expected_share:.2g} of all trials were expected to be better"
 
     def _passed_over(self) -> str:
         if not self.refused or self.forced or self.draw == "remaining":
