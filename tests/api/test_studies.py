@@ -100,7 +100,7 @@ def test_a_study_tells_how_far_it_is(caller):
 
 
 def test_a_trial_explains_itself(caller):
-    caller.create()
+    caller.create(strategy={"name": "biased_random", "preset": "thesis"})
     for loss in (0.5, 0.4):
         caller.end(caller.lease(), loss=loss)
     leased = caller.lease(device="cuda:0", environment={"torch": "2.13.0"})

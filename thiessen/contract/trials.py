@@ -31,6 +31,8 @@ class Reasons(Answer):
     estimate: float | None
     neighbourhood: int
     acceptance: float
+    parent: int | None
+    expected_share: float | None
 
 
 class Attempt(Answer):
