@@ -39,6 +39,18 @@ def test_a_plane_is_met_everywhere(dimensions, seed):
     assert surface(asked.tolist()) == pytest.approx((1.0 + asked @ slope).tolist(), abs=1e-5)
 
 
+@given(seed=st.integers(0, 2**32 - 1), place=st.floats(0, 1))
+def test_a_dimension_in_which_all_points_agree_gets_no_slope(seed, place):
+    random = np.random.default_rng(seed)
+    points, values = random.random((20, 2)), random.normal(size=20)
+    points[:, 0] = place
+
+    surface = Surface(cube(2), points.tolist(), values.tolist())
+
+    to_the_left, to_the_right = surface([[place - 0.25, 0.4], [place + 0.25, 0.4]])
+    assert to_the_left == pytest.approx(to_the_right, abs=1e-3)
+
+
 def test_it_meets_its_values_over_choices_and_conditions():
     space = Space(
         kind=Categorical(("a", "b", "c")), rate=Float(0.0, 1.0, when={"kind": ["a"]}), flag=Boolean()
