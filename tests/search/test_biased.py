@@ -299,7 +299,16 @@ def test_a_candidate_costs_one_number_a_dimension_and_one_to_judge_it(a_line):
 
 @pytest.mark.parametrize(
     ("setting", "wrong"),
-    [("neighbours", 0), ("neighbours", 1.5), ("initial", -1), ("initial", True), ("pending", "median")],
+    [
+        ("neighbours", 0),
+        ("neighbours", 1.5),
+        ("initial", -1),
+        ("initial", True),
+        ("explore", 1.01),
+        ("explore", math.nan),
+        ("local", -0.01),
+        ("pending", "median"),
+    ],
 )
 def test_a_senseless_setting_is_refused_by_name_with_what_it_may_be(setting, wrong):
     with pytest.raises(ValueError, match=setting) as refusal:

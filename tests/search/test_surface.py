@@ -67,6 +67,21 @@ def test_it_meets_its_values_over_choices_and_conditions():
     assert Surface(space, points, values)(points) == pytest.approx(values, abs=1e-4)
 
 
+def test_the_order_of_choices_changes_nothing():
+    random = np.random.default_rng(3)
+    space = Space(x=Float(0.0, 1.0), kind=Categorical(("a", "b", "c", "d")))
+    points = np.column_stack([random.random(30), np.arange(30) % 4])
+    values, other_codes = random.normal(size=30), np.array([2.0, 0.0, 3.0, 1.0])
+    renamed = np.column_stack([points[:, 0], other_codes[np.arange(30) % 4]])
+    asked = [[0.3, code] for code in range(4)]
+
+    heights = Surface(space, points.tolist(), values.tolist())(asked)
+
+    renamed_asked = [[0.3, code] for code in other_codes.tolist()]
+    renamed_heights = Surface(space, renamed.tolist(), values.tolist())(renamed_asked)
+    assert heights == pytest.approx(renamed_heights, abs=1e-6)
+
+
 @given(data=st.data(), count=st.integers(1, 40), seed=st.integers(0, 99))
 def test_whatever_the_space_and_however_points_coincide_heights_are_finite(data, count, seed):
     space = data.draw(mixed_spaces())
