@@ -200,6 +200,19 @@ def test_a_needle_in_a_hopeless_space_costs_no_more_than_the_most_draws(a_line, 
         assert stream.spent == 2 * 256 + 1
 
 
+@pytest.mark.parametrize(("refused", "forced"), [(MAX_DRAWS - 1, False), (MAX_DRAWS, True)])
+def test_a_proposal_is_forced_only_when_the_last_draw_too_was_refused(a_line, refused, forced):
+    numbers = iter([0.9, 0.5] * refused + [0.1, 0.5])
+
+    class Scripted:
+        def uniform(self):
+            return next(numbers)
+
+    landscape = a_line((0.25, 0.0), (0.75, 1.0))
+    reasons = THESIS.propose(landscape.space, landscape, 1, Scripted()).reasons
+    assert (reasons.refused, reasons.forced) == (refused, forced)
+
+
 def test_when_no_draw_is_kept_a_barely_acceptable_one_goes_before_a_hopeless_one(a_line):
     landscape = a_line((0.0, 0.0), (1e-4, 1 - 1e-9), (0.2, 1.0), (0.5, 1.0), (0.8, None))
     proposals = [propose(landscape, seed=1, trial=trial) for trial in range(50)]
@@ -299,7 +312,16 @@ def test_a_candidate_costs_one_number_a_dimension_and_one_to_judge_it(a_line):
 
 @pytest.mark.parametrize(
     ("setting", "wrong"),
-    [("neighbours", 0), ("neighbours", 1.5), ("initial", -1), ("initial", True), ("pending", "median")],
+    [
+        ("neighbours", 0),
+        ("neighbours", 1.5),
+        ("initial", -1),
+        ("initial", True),
+        ("explore", 1.01),
+        ("explore", math.nan),
+        ("local", -0.01),
+        ("pending", "median"),
+    ],
 )
 def test_a_senseless_setting_is_refused_by_name_with_what_it_may_be(setting, wrong):
     with pytest.raises(ValueError, match=setting) as refusal:

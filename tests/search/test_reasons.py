@@ -54,6 +54,33 @@ def test_what_is_known_of_the_nearest_trial_is_told(changed, said):
     assert said in told(**changed)
 
 
+@pytest.mark.parametrize(
+    ("parent", "said"),
+    [(12, "A change of trial 12, kept"), (None, "A change of a trial of another study, kept")],
+)
+def test_a_local_draw_is_told_with_whose_config_was_changed_and_what_is_expected(parent, said):
+    sentence = told(draw="local", parent=parent, expected_share=0.0312)
+    assert said in sentence
+    assert "had loss 0.113, and 3.1 % of all trials were expected to be better; 2 draws" in sentence
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (1.0, "almost every trial"),
+        (0.994, "99 % of all trials"),
+        (0.001, "0.1 % of all"),
+        (3e-21, "hardly any"),
+    ],
+)
+def test_an_expected_share_reads_well_at_its_ends(share, said):
+    assert f", and {said}" in told(draw="local", parent=1, expected_share=share)
+
+
+def test_a_tiny_chance_is_not_told_to_the_digit():
+    assert "by its chance below 0.0001 among" in told(forced=True, refused=256, acceptance=2e-28)
+
+
 def test_a_draw_by_a_rule_that_reasons_do_not_know_is_told_with_the_name_of_the_strategy():
     assert Reasons(strategy="optuna:tpe", watermark=3, draw="own", refused=1).explain() == (
         "A draw by the rule of optuna:tpe; 1 draw before it had a trial already."
@@ -73,6 +100,7 @@ def test_a_draw_that_no_rule_kept_is_told_as_such():
     ("draw", "opening"),
     [
         ("initial", "One of the first draws"),
+        ("exploration", "A uniform draw"),
         ("uniform", "A uniform draw"),
         ("grid", "The next point of the grid"),
         ("quasi_random", "The next point of a sequence that fills the space evenly"),
@@ -136,6 +164,12 @@ def test_what_remains_when_all_draws_had_trials_is_told_as_such(name):
     reasons = proposal_or_none(STRATEGIES[name], all_but_one(), 1).reasons
     assert (reasons.draw, reasons.refused, reasons.last_refused) == ("remaining", MAX_DRAWS, ())
     assert not reasons.forced
+
+
+def test_what_remains_is_judged_like_any_other_candidate():
+    reasons = proposal_or_none(THESIS, all_but_one(), 1).reasons
+    assert (reasons.nearest_trial, reasons.estimate) == (0, 1.0)
+    assert reasons.distance == pytest.approx(0.999)
 
 
 def test_every_kind_of_draw_is_proposed_by_some_strategy(a_line):

@@ -43,6 +43,7 @@ TABLE = STRATEGIES | {
     "believer": replace(THESIS, pending="believer", neighbours=3, initial=4),
     "liar_mean": replace(THESIS, pending="liar_mean"),
     "sharpening_rank": replace(THESIS, acceptance=SharpeningRank()),
+    "adaptive believer": BiasedRandom(pending="believer", neighbours=2, initial=4, explore=0.0, local=1.0),
 }
 every_strategy = pytest.mark.parametrize("strategy", TABLE.values(), ids=TABLE)
 losses = st.one_of(

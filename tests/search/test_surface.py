@@ -39,6 +39,18 @@ def test_a_plane_is_met_everywhere(dimensions, seed):
     assert surface(asked.tolist()) == pytest.approx((1.0 + asked @ slope).tolist(), abs=1e-5)
 
 
+@given(seed=st.integers(0, 2**32 - 1), place=st.floats(0, 1))
+def test_a_dimension_in_which_all_points_agree_gets_no_slope(seed, place):
+    random = np.random.default_rng(seed)
+    points, values = random.random((20, 2)), random.normal(size=20)
+    points[:, 0] = place
+
+    surface = Surface(cube(2), points.tolist(), values.tolist())
+
+    to_the_left, to_the_right = surface([[place - 0.25, 0.4], [place + 0.25, 0.4]])
+    assert to_the_left == pytest.approx(to_the_right, abs=1e-3)
+
+
 def test_it_meets_its_values_over_choices_and_conditions():
     space = Space(
         kind=Categorical(("a", "b", "c")), rate=Float(0.0, 1.0, when={"kind": ["a"]}), flag=Boolean()
@@ -53,6 +65,21 @@ def test_it_meets_its_values_over_choices_and_conditions():
     points, values = [space.encode(config) for config in configs], [3.0, 1.0, -2.0, 0.0, 5.0]
 
     assert Surface(space, points, values)(points) == pytest.approx(values, abs=1e-4)
+
+
+def test_the_order_of_choices_changes_nothing():
+    random = np.random.default_rng(3)
+    space = Space(x=Float(0.0, 1.0), kind=Categorical(("a", "b", "c", "d")))
+    points = np.column_stack([random.random(30), np.arange(30) % 4])
+    values, other_codes = random.normal(size=30), np.array([2.0, 0.0, 3.0, 1.0])
+    renamed = np.column_stack([points[:, 0], other_codes[np.arange(30) % 4]])
+    asked = [[0.3, code] for code in range(4)]
+
+    heights = Surface(space, points.tolist(), values.tolist())(asked)
+
+    renamed_asked = [[0.3, code] for code in other_codes.tolist()]
+    renamed_heights = Surface(space, renamed.tolist(), values.tolist())(renamed_asked)
+    assert heights == pytest.approx(renamed_heights, abs=1e-6)
 
 
 @given(data=st.data(), count=st.integers(1, 40), seed=st.integers(0, 99))

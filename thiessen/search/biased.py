@@ -103,7 +103,7 @@ class BiasedRandom(Strategy):
             return "initial"
         if self.explore and rng.uniform() < self.explore:
             return "exploration"
-        if self.local and _knows_a_loss(landscape):
+        if self.local and _tells_apart(landscape):
             return "local" if rng.uniform() < self.local * known / (known + HALF_LOCAL) else "uniform"
         return "uniform"
 
@@ -172,6 +172,14 @@ class BiasedRandom(Strategy):
 def _knows_a_loss(landscape: Landscape) -> bool:
     """Return whether anything finite is known."""
     return landscape.best <= landscape.worst
+
+
+def _tells_apart(landscape: Landscape) -> bool:
+    """Return whether one trial ranks before another."""
+    known = len(landscape)
+    return known > 0 and landscape.rank(landscape.ranked(0).loss) < landscape.rank(
+        landscape.ranked(known - 1).loss
+    )
 
 
 def _untaken_draws(

@@ -23,10 +23,9 @@ Expectation = Callable[[Sequence[Sequence[float]]], list[float]]
 
 
 def parent_of(landscape: Landscape, rng: Stream) -> Finished:
-    """Return a trial with a finite loss, the better the likelier."""
+    """Return a trial, the better the likelier; one that diverged too, as a huge loss would be."""
     place = int(-MEAN_PLACE * log(1.0 - rng.uniform()))
-    parent = landscape.ranked(min(place, len(landscape) - 1))
-    return landscape.ranked(0) if math.isnan(parent.loss) else parent
+    return landscape.ranked(min(place, len(landscape) - 1))
 
 
 def changed(parent: Finished, space: Space, rng: Stream) -> Config:

@@ -14,7 +14,7 @@ _OPENINGS: Final[Mapping[Draw, str]] = {
     "initial": "One of the first draws",
     "exploration": "A uniform draw",
     "uniform": "A uniform draw",
-    "local": "A change of trial {parent}",
+    "local": "A change of {parent}",
     "grid": "The next point of the grid",
     "quasi_random": "The next point of a sequence that fills the space evenly",
     "own": "A draw by the rule of {strategy}",
@@ -63,7 +63,7 @@ class Reasons:
 
     def explain(self) -> str:
         """Return the reasons as one sentence."""
-        parent = "of another study" if self.parent is None else self.parent
+        parent = "a trial of another study" if self.parent is None else f"trial {self.parent}"
         opening = _OPENINGS[self.draw].format(strategy=self.strategy, parent=parent)
         return f"{opening}{self._manner()}{self._nearest()}{self._expected()}{self._passed_over()}."
 
@@ -75,7 +75,8 @@ class Reasons:
         if self.distance is None:
             return ", kept without looking at any loss"
         if self.forced:
-            how = f"by its chance of {self.acceptance:.2g}" if self.acceptance else "at random"
+            chance = "below 0.0001" if self.acceptance < 0.0001 else f"of {self.acceptance:.2g}"
+            how = f"by its chance {chance}" if self.acceptance else "at random"
             return f", chosen {how} among {self.refused} of which none was kept"
         return f", kept with probability {self.acceptance:.2g}"
 
@@ -96,7 +97,10 @@ class Reasons:
     def _expected(self) -> str:
         if self.expected_share is None:
             return ""
-        return f", and {self.expected_share:.2g} of all trials were expected to be better"
+        if 0.001 <= self.expected_share < 0.995:
+            return f", and {100 * self.expected_share:.2g} % of all trials were expected to be better"
+        many = "almost every" if self.expected_share > 0.5 else "hardly any"
+        return f", and {many} trial was expected to be better"
 
     def _passed_over(self) -> str:
         if not self.refused or self.forced or self.draw == "remaining":

@@ -15,9 +15,10 @@ SLOPE_RIDGE: Final = 1e-9  # so that a dimension in which all points agree gets 
 class Surface:
     """s(u) = sum of w_i |u - u_i|^3, plus a constant, plus a slope in each ordered dimension.
 
-    It meets the values v_i at the points u_i, and of all such functions it bends least (Duchon 1977); as a
-    model of an expensive function see Gutmann (2001, Journal of Global Optimization 19, 201-227). Distances
-    are those of the landscape. Additions are elementwise and in a fixed order: the same on every machine.
+    It meets the values v_i at the points u_i. Where all dimensions are ordered and active it is, of all such
+    functions, the one that bends least (Duchon 1977); as a model of an expensive function see Gutmann (2001,
+    Journal of Global Optimization 19, 201-227). Distances are those of the landscape. Additions are
+    elementwise and in a fixed order: the same on every machine.
     """
 
     def __init__(self, space: Space, points: Sequence[Sequence[float]], values: Sequence[float]) -> None:
