@@ -154,6 +154,7 @@ studies = Table(
     _counter("gpus_running"),
     # Each start subtracts its time, each end adds it, so with `gpus_running` times now it is what was used.
     Column("gpu_milliseconds", BigInteger, nullable=False, server_default="0"),
+    Column("submitted", JSON, nullable=False, server_default="{}"),  # the budget as it was at first
     Column("created_at", Instant, nullable=False),
     Column("completed_at", Instant),
     Column("archived_at", Instant),

@@ -68,6 +68,7 @@ def _studies() -> None:
         studies.add_column(sa.Column("tags", sa.JSON, nullable=False, server_default="[]"))
         studies.add_column(sa.Column("notes", sa.Text, nullable=False, server_default=""))
         studies.add_column(sa.Column("attributes", sa.JSON, **empty))
+        studies.add_column(sa.Column("submitted", sa.JSON, **empty))
         studies.add_column(sa.Column("archived_at", Milliseconds))
         studies.add_column(sa.Column("completed_at", Milliseconds))
         for counter in ("turns", "imported", "events", "gpus_running", *STATES):
@@ -82,6 +83,10 @@ def _studies() -> None:
         for state in STATES
     )
     op.execute(f"UPDATE studies SET turns = trials, {counts}")  # noqa: S608 - no text from outside
+    submitted = "'{\"max_trials\": ' || max_trials || '}'"
+    if op.get_bind().dialect.name == "postgresql":
+        submitted = f"({submitted})::json"
+    op.execute(f"UPDATE studies SET submitted = {submitted}")  # noqa: S608 - no text from outside
 
 
 def _trials() -> None:
