@@ -2,8 +2,8 @@
 
 Refusal
 ├── InvalidRequest
-├── NotFound: StudyNotFound, TrialNotFound
-└── Conflict: StudyExists, LeaseLost, ResultDiffers
+├── NotFound: ProjectNotFound, StudyNotFound, TrialNotFound, WorkerNotFound
+└── Conflict: StudyExists, StudyEnded, LeaseLost, ResultDiffers, MoveRefused, WorkerUnknown, NotReplayable
 """
 
 
@@ -30,6 +30,15 @@ class NotFound(Refusal):
     """Nothing has this name."""
 
 
+class ProjectNotFound(NotFound):
+    """No project has this name."""
+
+    type = "project-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no project {name!r}. Check the name; POST /api/v1/projects creates one.")
+
+
 class StudyNotFound(NotFound):
     """No study has this name."""
 
@@ -51,6 +60,15 @@ class TrialNotFound(NotFound):
         super().__init__(f"Study {study!r} has no trial {number}; it has {trials}, numbered from 0.")
 
 
+class WorkerNotFound(NotFound):
+    """No worker has registered under this name."""
+
+    type = "worker-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"No worker {name!r} has registered. Check the name; GET /api/v1/workers lists them.")
+
+
 class Conflict(Refusal):
     """It would contradict what is already stored."""
 
@@ -62,9 +80,18 @@ class StudyExists(Conflict):
 
     def __init__(self, name: str, differing: list[str]) -> None:
         super().__init__(
-            f"A study {name!r} exists with another {', '.join(differing)}. "
-            "Choose another name, or send the same spec to get the existing study."
+            f"A study {name!r} exists with another {', '.join(differing)}. Choose another name, or send the "
+            "same spec to get the existing study; budgets of a study are changed by PATCH."
         )
+
+
+class StudyEnded(Conflict):
+    """The study takes no more of this."""
+
+    type = "study-ended"
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"Study {name!r} {why}.")
 
 
 class LeaseLost(Conflict):
@@ -85,4 +112,25 @@ class ResultDiffers(Conflict):
         super().__init__(
             f"Lease {lease_id[:8]}… has already reported another result for trial {trial} of study "
             f"{study!r}; the first one counts. Report a result once, or repeat it unchanged."
+        )
+
+
+class MoveRefused(Conflict):
+    """The trial is in no state for this."""
+
+    type = "move-refused"
+
+    def __init__(self, study: str, trial: int, state: str, wanted: str) -> None:
+        super().__init__(f"Trial {trial} of study {study!r} is {state}, so it cannot be {wanted}.")
+
+
+class WorkerUnknown(Conflict):
+    """A lease request leaves out what only a registered worker may leave out."""
+
+    type = "worker-unknown"
+
+    def __init__(self, worker: str, incarnation: str) -> None:
+        super().__init__(
+            f"Worker {worker!r} has not registered as incarnation {incarnation!r}, so its tasks are not known. "
+            f"PUT /api/v1/workers/{worker} first, or name the tasks in the request."
         )

@@ -1,105 +1,193 @@
 """What a worker says of its attempt: it goes on, it has a result, it broke, it gives the trial back."""
 
-from datetime import datetime, timedelta
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
-from app.domain.errors import LeaseLost, ResultDiffers
-from app.domain.trial import Cause, Fault, Result, TrialState
-from app.storage import Store, Transaction, attempts, observations, studies, trials
+from app.domain.errors import LeaseLost, Refusal, ResultDiffers
+from app.domain.trial import Cause, Fault, Result, TrialState, Who
+from app.lifecycle.move import move
+from app.storage import Transaction, attempts, bell, studies, trials
 from app.storage.attempts import Held
+from app.storage.trials import Place
 
 
-def heartbeat(store: Store, lease_id: str, points: list[dict[str, Any]], lease_for: timedelta) -> datetime:
+def heartbeat(
+    tx: Transaction, lease_id: str, points: list[dict[str, Any]], log_tail: str | None = None
+) -> datetime:
     """Renew the lease, keep the new points, and return when it expires now. Raises LeaseLost."""
-
-    def step(tx: Transaction) -> datetime:
-        is_held = trials.renew(
-            tx, lease_id, lease_for
-        )  # first: it locks the trial against a twin of this call
-        held = _given(tx, lease_id)
-        leased = trials.leased(tx, lease_id)
-        if not is_held or leased is None:
-            raise _lost(lease_id, held)
-        attempts.report(tx, held, lease_id, points)
-        return leased.expires_at
-
-    return store.write(step)
+    renewed = trials.renew(tx, lease_id)  # first: it locks the trial against a twin of this call
+    if renewed is None:
+        raise _lost(lease_id, _given(tx, lease_id))
+    if points or log_tail is not None:
+        attempts.report(tx, lease_id, points, log_tail)
+    return renewed.expires_at
 
 
-def complete(store: Store, lease_id: str, result: Result) -> None:
-    """End the attempt and its trial with a result, or repeat that. Raises LeaseLost, ResultDiffers."""
+def complete(tx: Transaction, lease_id: str, result: Result, who: str) -> Refusal | None:
+    """End the attempt and its trial with a result, or repeat that; return why it does not count.
 
-    def step(tx: Transaction) -> None:
-        held = _held(tx, lease_id)
-        if held.ended_at is not None:
-            _accept_repeat(
-                tx, lease_id, held, outcome=result.state, loss=result.loss, message=result.diverged
-            )
-            return
-        _end_trial(tx, lease_id, held, result.state, loss=result.loss)
+    A result under a lost lease is kept with its attempt. It counts when its trial has no other result and
+    nobody has the trial. Raises LeaseLost where there is nothing to keep it with, and ResultDiffers.
+    """
+    held = _held(tx, lease_id)
+    if _is_current(held, lease_id):
+        result = _settled(tx, held, result)
+        _finish(tx, held, result, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
         attempts.end(tx, lease_id, result.state, loss=result.loss, message=result.diverged)
+        return None
+    if held.outcome not in {Cause.LOST, TrialState.CANCELLED}:
+        _accept_repeat(tx, lease_id, held, _settled(tx, held, result))
+        return None
+    return _late(tx, lease_id, held, _settled(tx, held, result), who)
 
-    store.write(step)
 
-
-def fail(store: Store, lease_id: str, fault: Fault) -> None:
-    """End the attempt with a fault; the trial queues again while it has attempts. Raises as `complete`."""
-
-    def step(tx: Transaction) -> None:
-        held = _held(tx, lease_id)
-        if held.ended_at is not None:
-            _accept_repeat(tx, lease_id, held, outcome=fault.cause, loss=None, message=fault.message)
-            return
-        if held.number >= held.max_attempts:
-            _end_trial(tx, lease_id, held, TrialState.FAILED, cause=fault.cause)
-        elif not trials.put_back(tx, lease_id, unused=False):
+def fail(tx: Transaction, lease_id: str, fault: Fault, who: str) -> None:
+    """End the attempt with a fault; the trial queues again while it may. Raises LeaseLost, ResultDiffers."""
+    held = _held(tx, lease_id)
+    if not _is_current(held, lease_id):
+        if held.outcome in {Cause.LOST, Cause.RELEASED, TrialState.CANCELLED}:
             raise _lost(lease_id, held)
-        attempts.end(tx, lease_id, fault.cause, message=fault.message, traceback=fault.traceback)
+        if (held.outcome, held.message) != (fault.cause, fault.message):
+            raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
+        return
+    attempts.end(tx, lease_id, fault.cause, message=fault.message, traceback=fault.traceback)
+    is_retried = fault.retry and fault.cause in studies.retried(tx, held.study_id)
+    if held.number < held.max_attempts and is_retried:
+        queue_again(tx, _place(held), fault.cause, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
+    else:
+        give_up(tx, _place(held), fault.cause, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
 
-    store.write(step)
 
-
-def release(store: Store, lease_id: str) -> None:
+def release(tx: Transaction, lease_id: str, who: str) -> None:
     """Queue the trial again without using up the attempt. Raises LeaseLost."""
-
-    def step(tx: Transaction) -> None:
-        held = _held(tx, lease_id)
+    held = _held(tx, lease_id)
+    if not _is_current(held, lease_id):
         if held.outcome == Cause.RELEASED:
             return
-        if held.ended_at is not None or not trials.put_back(tx, lease_id, unused=True):
-            raise _lost(lease_id, held)
-        attempts.end(tx, lease_id, Cause.RELEASED)
-
-    store.write(step)
-
-
-def _end_trial(
-    tx: Transaction,
-    lease_id: str,
-    held: Held,
-    state: TrialState,
-    *,
-    loss: float | None = None,
-    cause: Cause | None = None,
-) -> None:
-    seq = studies.take_seq(tx, held.study_id)
-    if not trials.finish(tx, lease_id, state, loss=loss, cause=cause):
         raise _lost(lease_id, held)
-    observations.append(
+    attempts.end(tx, lease_id, Cause.RELEASED)
+    queue_again(
         tx,
-        held.study_id,
-        seq,
-        trial=held.trial,
+        _place(held),
+        Cause.RELEASED,
+        by=Who.WORKER,
+        who=who,
         attempt=held.number,
-        outcome=state,
-        loss=loss,
-        cause=cause,
+        gpus=held.gpus,
+        max_attempts=held.max_attempts + 1,
     )
 
 
+def queue_again(
+    tx: Transaction,
+    place: Place,
+    cause: Cause,
+    *,
+    by: Who,
+    who: str,
+    attempt: int,
+    gpus: int,
+    max_attempts: int | None = None,
+) -> None:
+    """Put a running trial back into the queue, unless an attempt thought lost has brought its result."""
+    if _take_late(tx, place, who, gpus):
+        return
+    move(
+        tx,
+        place,
+        TrialState.QUEUED,
+        by=by,
+        who=who,
+        cause=cause,
+        attempt=attempt,
+        gpus=gpus,
+        max_attempts=max_attempts,
+    )
+    bell.ring(tx, place.study_id)
+
+
+def give_up(
+    tx: Transaction, place: Place, cause: Cause, *, by: Who, who: str, attempt: int, gpus: int
+) -> None:
+    """Fail a running trial, unless an attempt thought lost has brought its result."""
+    if not _take_late(tx, place, who, gpus):
+        move(tx, place, TrialState.FAILED, by=by, who=who, cause=cause, attempt=attempt, gpus=gpus)
+
+
+def _finish(
+    tx: Transaction,
+    held: Held,
+    result: Result,
+    *,
+    by: Who,
+    who: str,
+    attempt: int,
+    gpus: int,
+    cause: Cause | None = None,
+) -> None:
+    standing = move(
+        tx,
+        _place(held),
+        result.state,
+        by=by,
+        who=who,
+        cause=cause,
+        attempt=attempt,
+        gpus=gpus,
+        loss=result.loss,
+    )
+    if standing.max_running is not None:
+        bell.ring(tx, held.study_id)
+
+
+def _late(tx: Transaction, lease_id: str, held: Held, result: Result, who: str) -> Refusal | None:
+    """Keep a result whose lease was lost; it counts at once when the trial waits or has failed."""
+    kept = asdict(result)
+    if held.late is not None:
+        if held.late != kept:
+            raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
+        return None if attempts.is_counted(tx, held) else _lost(lease_id, held)
+    attempts.keep_late(tx, lease_id, kept)
+    if held.state not in {TrialState.QUEUED, TrialState.FAILED}:
+        return _lost(lease_id, held)
+    _finish(tx, held, result, by=Who.WORKER, who=who, attempt=held.number, gpus=0, cause=Cause.LATE)
+    return None
+
+
+def _take_late(tx: Transaction, place: Place, who: str, gpus: int) -> bool:
+    """End a trial that would go without a result by one that came late, if there is one."""
+    found = attempts.late_result(tx, place.id)
+    if found is None:
+        return False
+    attempt, late = found
+    move(
+        tx,
+        place,
+        TrialState(late["state"]),
+        by=Who.SERVER,
+        who=who,
+        cause=Cause.LATE,
+        attempt=attempt,
+        gpus=gpus,
+        loss=late["loss"],
+    )
+    return True
+
+
+def _settled(tx: Transaction, held: Held, result: Result) -> Result:
+    """Return the result with the loss of a pruned one filled in: the last that it reported."""
+    if result.state is not TrialState.PRUNED or result.loss is not None:
+        return result
+    metric = studies.metric(tx, held.study_id)
+    return Result(state=result.state, loss=attempts.last_loss(tx, held, metric))
+
+
 def _held(tx: Transaction, lease_id: str) -> Held:
-    """Return the attempt of a lease, read again once its study is locked: a twin of this call is over."""
-    studies.lock(tx, _given(tx, lease_id).study_id)
+    """Return the attempt of a lease, read once its study is locked: a twin of this call is over."""
+    study_id = attempts.study_of(tx, lease_id)
+    if study_id is not None:
+        studies.lock(tx, study_id)
     return _given(tx, lease_id)
 
 
@@ -110,13 +198,22 @@ def _given(tx: Transaction, lease_id: str) -> Held:
     return held
 
 
-def _accept_repeat(
-    tx: Transaction, lease_id: str, held: Held, *, outcome: str, loss: float | None, message: str | None
-) -> None:
+def _is_current(held: Held, lease_id: str) -> bool:
+    """The fence: only the attempt that the trial was last given to may move it."""
+    return held.state is TrialState.RUNNING and held.current == lease_id
+
+
+def _place(held: Held) -> Place:
+    return Place(
+        held.trial_id, held.study_id, held.trial, held.state, held.attempts, held.max_attempts, held.current
+    )
+
+
+def _accept_repeat(tx: Transaction, lease_id: str, held: Held, result: Result) -> None:
     """A repeat of what was stored is fine; anything else is refused."""
-    if held.outcome in {Cause.LOST, Cause.RELEASED}:
+    if held.outcome == Cause.RELEASED:
         raise _lost(lease_id, held)
-    if (held.outcome, held.loss, held.message) != (outcome, loss, message):
+    if (held.outcome, held.loss, held.message) != (result.state, result.loss, result.diverged):
         raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
 
 
@@ -126,4 +223,6 @@ def _lost(lease_id: str, held: Held) -> LeaseLost:
         why = f"it expired and trial {held.trial} was given to another attempt"
     elif held.outcome == Cause.RELEASED:
         why = f"it gave trial {held.trial} back"
+    elif held.outcome == TrialState.CANCELLED:
+        why = f"trial {held.trial} was cancelled"
     return LeaseLost(lease_id, why)

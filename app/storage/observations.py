@@ -1,37 +1,48 @@
-"""Observations: every terminal outcome of a trial, numbered in its study, and never changed.
+"""Observations: every terminal outcome of a trial and every later change of one, numbered in its study.
 
 They are the only memory of the search.
 """
 
-from sqlalchemy import insert, select
+from collections.abc import Iterator
+from typing import Final
 
-from app.domain.study import Study, StudyId
+from sqlalchemy import bindparam, insert, select
+
+from app.domain.study import StudyId
 from app.domain.trial import Cause, Observation, TrialState
 from app.storage.store import Transaction
-from app.storage.tables import observations, trials
+from app.storage.tables import observations
 
-
-def known_to(tx: Transaction, study: Study) -> list[Observation]:
-    """Return the study's observations in order, up to the last one `study` knows."""
-    statement = (
-        select(observations, trials.c.config)
-        .join(
-            trials,
-            (trials.c.study_id == observations.c.study_id) & (trials.c.number == observations.c.trial),
-        )
-        .where(observations.c.study_id == study.id, observations.c.seq <= study.observations)
-        .order_by(observations.c.seq)
+_APPEND: Final = insert(observations)
+_SINCE: Final = (
+    select(
+        observations.c.seq,
+        observations.c.trial,
+        observations.c.outcome,
+        observations.c.loss,
+        observations.c.cause,
     )
-    return [
-        Observation(
-            trial=row.trial,
-            config=row.config,
-            outcome=TrialState(row.outcome),
-            loss=row.loss,
-            cause=None if row.cause is None else Cause(row.cause),
+    .where(
+        observations.c.study_id == bindparam("of"),
+        observations.c.seq > bindparam("after"),
+        observations.c.seq <= bindparam("last"),
+    )
+    .order_by(observations.c.seq)
+)
+
+
+def since(tx: Transaction, study_id: StudyId, after: int, last: int) -> Iterator[Observation]:
+    """Return the observations numbered after `after`, up to `last`, in order."""
+    for seq, trial, outcome, loss, cause in tx.execute(
+        _SINCE, {"of": study_id, "after": after, "last": last}
+    ):
+        yield Observation(
+            seq=seq,
+            trial=trial,
+            outcome=TrialState(outcome),
+            loss=loss,
+            cause=None if cause is None else Cause(cause),
         )
-        for row in tx.execute(statement)
-    ]
 
 
 def append(
@@ -47,13 +58,14 @@ def append(
 ) -> None:
     """Append a terminal outcome to the study's history, its only memory for the search."""
     tx.execute(
-        insert(observations).values(
-            study_id=study_id,
-            seq=seq,
-            trial=trial,
-            attempt=attempt,
-            outcome=outcome,
-            loss=loss,
-            cause=cause,
-        )
+        _APPEND,
+        {
+            "study_id": study_id,
+            "seq": seq,
+            "trial": trial,
+            "attempt": attempt,
+            "outcome": outcome,
+            "loss": loss,
+            "cause": cause,
+        },
     )

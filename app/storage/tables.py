@@ -1,6 +1,6 @@
 """The tables as the code sees them. The migrations create them; a test compares both."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -50,9 +50,9 @@ class now(ColumnElement[datetime]):  # noqa: N801 - reads as SQL, like sqlalchem
     type = Instant()
 
 
-def later(span: timedelta) -> ColumnElement[int]:
-    """Return the database's clock plus a span."""
-    return type_coerce(now(), BigInteger) + round(span.total_seconds() * 1000)
+def milliseconds() -> ColumnElement[int]:
+    """Return the database's clock as a number to calculate with."""
+    return type_coerce(now(), BigInteger)
 
 
 @compiles(now, "sqlite")
