@@ -136,8 +136,7 @@ class Standing:
     cancelled: int
     gpus_running: int
     gpu_milliseconds: int
-    priority: int
-    served: float
+    task_version: str | None
 
     @property
     def counts(self) -> dict[TrialState, int]:

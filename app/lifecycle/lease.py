@@ -1,24 +1,22 @@
 """Lease trials to a worker: one whose worker went silent, one that waits, else one proposed for it."""
 
 import logging
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from secrets import token_hex
 from typing import Final
 
 from app.domain.errors import LeaseLost, StrategyUnavailable, WorkerUnknown
-from app.domain.study import Duplicates, Ending, Requires, StudyId, StudyState
-from app.domain.trial import Cause, Leased, Origin, Result, Runner, TrialId, TrialState, Who
-from app.lifecycle.memory import Memory
-from app.lifecycle.move import born, end_attempt_of, move, settle
-from app.lifecycle.propose import Thought
-from app.lifecycle.report import give_up
+from app.domain.study import EARLY, Requires, Standing, StudyId, StudyState
+from app.domain.trial import Cause, Leased, Runner, TrialId, TrialState, Who
+from app.lifecycle.memory import Behind, Memory
+from app.lifecycle.move import end_attempt_of, move
+from app.lifecycle.propose import Thought, newborn, think_apart
 from app.storage import Store, Transaction, attempts, studies, trials, workers
-from app.storage.store import Taken
+from app.storage.attempts import AlreadyAnswered
 from app.storage.trials import NewLease, Place
-from thiessen.search import Exhausted
 
 log = logging.getLogger("thiessen.server")
 
@@ -39,87 +37,180 @@ class Wish:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offer:
-    """What a slot can train: a wish, and what its worker has registered."""
+class Request:
+    """A slot asks; what it may be given is found in several steps."""
 
+    memory: Memory
     runner: Runner
     wish: Wish
+    lease_ids: Sequence[str]  # of the leases to come
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What the worker of a slot has registered."""
+
     versions: Mapping[str, str | None]  # of each task
     labels: Mapping[str, str]
-    is_draining: bool
-
-    def fits(self, task: str, requires: Requires, version: str | None) -> bool:
-        """Say whether the slot may train this."""
-        slot = self.runner.slot
-        return (
-            slot.gpus >= requires.gpus
-            and slot.gpu_memory_gb >= requires.gpu_memory_gb
-            and all(self.labels.get(label) == value for label, value in requires.labels.items())
-            and version in {None, self.versions[task]}
-        )
+    is_draining: bool = False
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to try to give: a running trial that is overdue, or what a study has next."""
+    """What to try to give: a running trial that is overdue, one that waits, or a new one."""
 
+    study: StudyId
+    version: str | None  # of the task, as the worker has it
     overdue: TrialId | None = None
-    study: StudyId | None = None
-    task: str = ""
-    floor: float = -1.0
     is_queued: bool = False
+    has_quota: bool = False  # the project's
+    floor: float = -1.0
+    is_borrowed: bool = False  # the strategy is to be asked first
 
 
-def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> list[Leased]:
+async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> list[Leased]:
     """Give the worker as many trials as there are, up to the most it wishes.
 
     The same request again is answered with the same leases, so a lost answer costs nothing; once they have
     ended it is refused. Raises LeaseLost, WorkerUnknown, and StrategyUnavailable when nothing but studies
     whose strategy cannot propose now want a trial.
     """
-    if earlier := store.read(partial(_given_before, runner=runner)):
-        return earlier
+    lease_ids = [token_hex(16) for _ in range(wish.most)]
+    request = Request(memory=memory, runner=runner, wish=wish, lease_ids=lease_ids)
     leased: list[Leased] = []
-    for place in range(wish.most):
+    unavailable: dict[StudyId, StrategyUnavailable] = {}
+    for _ in range(MOST_ROUNDS + wish.most):
+        found = await store.seen(partial(_plan, request=request, given=len(leased), passed_over=unavailable))
+        if not isinstance(found, Plan):
+            leased += found
+            break
         try:
-            found = _one(store, memory, runner, wish, place)
-        except Taken:  # the same request, sent twice at once: the other one has been given them
-            return store.read(partial(_given_before, runner=runner))
-        except StrategyUnavailable:
-            if not leased:
-                raise
-            return leased
-        if found is None:
-            return leased
-        leased.append(found)
+            given = await _give(store, request, found, len(leased))
+        except StrategyUnavailable as error:
+            log.warning("%s", error)
+            unavailable[found.study] = error
+            continue
+        if given is not None:
+            leased.append(given)
+        if len(leased) == wish.most:
+            break
+    if not leased:
+        for error in unavailable.values():
+            raise error
     return leased
 
 
-def _one(store: Store, memory: Memory, runner: Runner, wish: Wish, place: int) -> Leased | None:
-    passed_over: dict[StudyId, StrategyUnavailable] = {}
-    for _ in range(MOST_ROUNDS):
-        offer, plan = store.read(partial(_plan, runner=runner, wish=wish, passed_over=passed_over))
-        if plan is None:
-            break
-        lease = NewLease(token_hex(16), wish.lease_for, plan.floor)
-        claim = partial(_claim, offer=offer, plan=plan, lease=lease, place=place)
-        if plan.study is not None and not plan.is_queued:
+def _plan(
+    tx: Transaction, request: Request, given: int, passed_over: dict[StudyId, StrategyUnavailable]
+) -> Plan | list[Leased]:
+    """Return what the slot may be given next; when nothing, or already asked, the leases to answer with."""
+    runner, wish = request.runner, request.wish
+    if not given and (before := _given_before(tx, runner)):
+        return before
+    offer = _offer(tx, runner, wish)
+    if offer.is_draining:
+        return []
+    asked = {"tasks": list(offer.versions), "names": wish.studies, "project": wish.project}
+    for overdue in trials.overdue(tx, wish.deaf_until, **asked):
+        if _fits(runner, offer, overdue.task, overdue.requires, overdue.task_version):
+            return Plan(overdue.study_id, offer.versions[overdue.task], overdue=overdue.trial_id)
+    for study in studies.wanting(tx, **asked):
+        if study.id in passed_over or not _fits(
+            runner, offer, study.task, study.requires, study.task_version
+        ):
+            continue
+        is_borrowed = False
+        if not study.queued:
             try:
-                thought = memory.think(store, plan.study)
-            except Exhausted:
-                store.write(partial(_exhaust, study_id=plan.study, who=wish.who))
-                continue
+                is_borrowed = request.memory.catch_up(tx, study.id)
             except StrategyUnavailable as error:
-                log.warning("%s", error)
-                passed_over[plan.study] = error
+                passed_over[study.id] = error
                 continue
-            claim = partial(claim, thought=thought)
-        leased = store.write(claim)
-        if leased is not None:
-            return leased
-    for unavailable in passed_over.values():
-        raise unavailable
-    return None
+        return Plan(
+            study.id,
+            offer.versions[study.task],
+            is_queued=study.queued > 0,
+            has_quota=study.has_quota,
+            floor=study.floor,
+            is_borrowed=is_borrowed,
+        )
+    return []
+
+
+async def _give(store: Store, request: Request, plan: Plan, place: int) -> Leased | None:
+    """Try to give what was planned; None when it has to be planned anew."""
+    thought = await think_apart(store, plan.study) if plan.is_borrowed else None
+    claim = partial(_claim, request=request, plan=plan, place=place, thought=thought)
+    try:
+        return await store.written(claim)
+    except (AlreadyAnswered, Behind):  # a twin of this request was faster, or others of the study
+        request.memory.forget(plan.study)
+        return None
+    except BaseException:
+        request.memory.forget(plan.study)  # it may have learned of a trial that was not stored
+        raise
+
+
+def _claim(
+    tx: Transaction, request: Request, plan: Plan, place: int, thought: Thought | None
+) -> Leased | None:
+    if plan.has_quota and not studies.has_quota_left(tx, plan.study):
+        return None
+    standing = studies.lock(tx, plan.study)
+    if not _may_lease(standing, plan):
+        return None
+    if plan.overdue is not None:
+        found = _overdue(tx, plan.overdue)
+    elif plan.is_queued:
+        found = trials.next_queued(tx, plan.study)
+    else:
+        found = newborn(tx, request.memory, standing, request.wish.who, thought)
+    return None if found is None else _begin(tx, request, plan, found, place)
+
+
+def _begin(tx: Transaction, request: Request, plan: Plan, found: Place, place: int) -> Leased:
+    runner, wish = request.runner, request.wish
+    lease = NewLease(request.lease_ids[place], wish.lease_for, plan.floor)
+    freed = end_attempt_of(tx, found, Cause.LOST)
+    standing = move(
+        tx,
+        found,
+        TrialState.RUNNING,
+        by=Who.WORKER,
+        who=wish.who,
+        cause=Cause.LOST if found.state is TrialState.RUNNING else None,
+        attempt=found.attempts + 1,
+        gpus=freed - runner.slot.gpus,
+        lease=lease,
+    )
+    attempts.begin(
+        tx, found.id, found.attempts + 1, lease.id, runner, place=place, task_version=plan.version
+    )
+    if plan.version is not None and standing.task_version is None:
+        studies.pin(tx, plan.study, plan.version)
+    leased = trials.leased(tx, lease.id)
+    if leased is None:
+        raise AssertionError("a lease just written is there")
+    return leased
+
+
+def _may_lease(standing: Standing, plan: Plan) -> bool:
+    """Say whether what was planned holds still, now that the study's row is locked."""
+    goes_on = standing.state is StudyState.ACTIVE and standing.reason not in EARLY
+    if not goes_on or standing.task_version not in {None, plan.version}:
+        return False
+    if plan.overdue is not None:
+        return True
+    if standing.max_running is not None and standing.running >= standing.max_running:
+        return False
+    return plan.is_queued or (standing.reason is None and not standing.budget_is_used_up)
+
+
+def _overdue(tx: Transaction, trial_id: TrialId) -> Place | None:
+    """Return a running trial that nobody has spoken for in time, if it may be tried again."""
+    found = trials.at(tx, trial_id)
+    is_free = found.attempts < found.max_attempts and trials.is_overdue(tx, trial_id)
+    return found if is_free else None
 
 
 def _given_before(tx: Transaction, runner: Runner) -> list[Leased]:
@@ -131,78 +222,24 @@ def _given_before(tx: Transaction, runner: Runner) -> list[Leased]:
     return leased
 
 
-def _plan(
-    tx: Transaction, runner: Runner, wish: Wish, passed_over: Collection[StudyId]
-) -> tuple[Offer, Plan | None]:
-    """Return what the slot may be given next."""
-    offer = _offer(tx, runner, wish)
-    if offer.is_draining:
-        return offer, None
-    asked = {"tasks": list(offer.versions), "names": wish.studies, "project": wish.project}
-    for overdue in trials.overdue(tx, wish.deaf_until, **asked):
-        if offer.fits(overdue.task, overdue.requires, overdue.task_version):
-            return offer, Plan(overdue=overdue.trial_id, study=None, task=overdue.task)
-    for study in studies.wanting(tx, **asked):
-        if study.id not in passed_over and offer.fits(study.task, study.requires, study.task_version):
-            return offer, Plan(None, study.id, study.task, study.floor, study.queued > 0)
-    return offer, None
-
-
 def _offer(tx: Transaction, runner: Runner, wish: Wish) -> Offer:
     """Return what the slot can train. Raises WorkerUnknown."""
     known = workers.registered(tx, runner.worker)
     if known is None or known.incarnation != runner.incarnation:
         if wish.tasks is None:
             raise WorkerUnknown(runner.worker, runner.incarnation)
-        return Offer(
-            runner=runner, wish=wish, versions=dict.fromkeys(wish.tasks), labels={}, is_draining=False
-        )
+        return Offer(dict.fromkeys(wish.tasks), {})
     versions = {task["name"]: task["version"] for task in known.tasks}
     if wish.tasks is not None:
         versions = {name: versions.get(name) for name in wish.tasks}
-    return Offer(
-        runner=runner, wish=wish, versions=versions, labels=known.labels, is_draining=known.is_draining
+    return Offer(versions, known.labels, known.is_draining)
+
+
+def _fits(runner: Runner, offer: Offer, task: str, requires: Requires, version: str | None) -> bool:
+    """Say whether the slot may train this."""
+    return (
+        runner.slot.gpus >= requires.gpus
+        and runner.slot.gpu_memory_gb >= requires.gpu_memory_gb
+        and all(offer.labels.get(label) == value for label, value in requires.labels.items())
+        and version in {None, offer.versions[task]}
     )
-
-
-def _claim(
-    tx: Transaction, offer: Offer, plan: Plan, lease: NewLease, place: int, thought: Thought | None = None
-) -> Leased | None:
-    """Give the planned trial, or None when another was faster."""
-    if plan.overdue is not None:
-        found = _take_over(tx, plan.overdue, offer)
-    elif thought is not None:
-        found = _newborn(tx, thought, offer)
-    else:
-        found = _waiting(tx, plan.study, offer)
-    if found is None:
-        return None
-    return _begin(tx, found, offer, plan, lease, place)
-
-
-def _begin(
-    tx: Transaction, found: Place, offer: Offer, plan: Plan, lease: NewLease, place: int
-) -> Leased | None:
-    runner = offer.runner
-    cause = None
-    if found.state is TrialState.RUNNING:
-        cause = Cause.LOST
-    freed = end_attempt_of(tx, found, Cause.LOST)
-    version = offer.versions[plan.task]
-    standing = move(
-        tx,
-        found,
-        TrialState.RUNNING,
-        by=Who.WORKER,
-        who=offer.wish.who,
-        cause=cause,
-        attempt=found.attempts + 1,
-        gpus=freed - runner.slot.gpus,
-        lease=lease,
-    )
-    attempts.begin(
-        tx, found.id, found.attempts + 1, lease.id, runner, place=place, task_version=version
-    )
-    if version is not None and standing.task_version is None:
-        studies.pin(tx, standing.id, version)
-    return trials.leased(tx, lease.id)

@@ -3,6 +3,7 @@
 Whoever moves a trial has locked its study's row before, and has read since then where the trial stands.
 """
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from app.domain.study import EARLY, Ending, Standing, Study, StudyId, StudyState
 from app.domain.trial import MOVES, Cause, Move, Origin, Result, TrialState, Who
 from app.storage import Transaction, attempts, bell, events, observations, studies, trials
 from app.storage.trials import NewLease, Place
-from thiessen.search import trial_seed
+from thiessen.search import Proposal, trial_seed
 from thiessen.space import Config
 
 _PERMITTED: Final = frozenset(MOVES)
@@ -78,22 +79,20 @@ def born(
     who: str,
     result: Result | None = None,
     is_repeat: bool = False,
-    reasons: dict[str, Any] | None = None,
-    watermark: int | None = None,
-    **values: Any,
+    proposal: Proposal | None = None,
+    notes: str = "",
+    attributes: dict[str, Any] | None = None,
 ) -> tuple[Place, Standing]:
     """Store a new trial of a study whose row is locked; one with a result is born finished."""
     state = TrialState.QUEUED if result is None else result.state
     loss = None if result is None else result.loss
-    by = Who.SERVER if origin in {Origin.PROPOSED, Origin.MEMOISED} else Who.PERSON
-    check(Move(None, state, by))
+    check(Move(None, state, Who.PERSON if proposal is None else Who.SERVER))
     number, turn = standing.trials, standing.turns
-    is_proposal = by is Who.SERVER
     standing = studies.count(
         tx,
         study.id,
         trials=1,
-        turns=int(is_proposal),
+        turns=int(proposal is not None),
         imported=int(origin is Origin.IMPORTED),
         events=1,
         observations=int(state.is_terminal),
@@ -108,11 +107,12 @@ def born(
         seed=trial_seed(study.spec.seed, number),
         is_repeat=is_repeat,
         state=state,
-        reasons=reasons,
-        turn=turn if is_proposal else None,
-        watermark=watermark,
+        reasons=None if proposal is None else asdict(proposal.reasons),
+        turn=None if proposal is None else turn,
+        watermark=None if proposal is None else proposal.reasons.watermark,
         loss=loss,
-        **values,
+        notes=notes,
+        attributes=attributes,
     )
     _tell(tx, standing, number, None, state, who=who, data={"origin": origin.value})
     if state.is_terminal:

@@ -143,13 +143,15 @@ def _finish(
 
 def _late(tx: Transaction, lease_id: str, held: Held, result: Result, who: str) -> Refusal | None:
     """Keep a result whose lease was lost; it counts at once when the trial waits or has failed."""
-    kept = asdict(result)
+    told = asdict(result)
     if held.late is not None:
-        if held.late != kept:
+        counts = held.late["counts"]
+        if held.late != told | {"counts": counts}:
             raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
-        return None if attempts.is_counted(tx, held) else _lost(lease_id, held)
-    attempts.keep_late(tx, lease_id, kept)
-    if held.state not in {TrialState.QUEUED, TrialState.FAILED}:
+        return None if counts else _lost(lease_id, held)
+    counts = held.state in {TrialState.QUEUED, TrialState.FAILED}
+    attempts.keep_late(tx, lease_id, told | {"counts": counts})
+    if not counts:
         return _lost(lease_id, held)
     _finish(tx, held, result, by=Who.WORKER, who=who, attempt=held.number, gpus=0, cause=Cause.LATE)
     return None
@@ -160,7 +162,8 @@ def _take_late(tx: Transaction, place: Place, who: str, gpus: int) -> bool:
     found = attempts.late_result(tx, place.id)
     if found is None:
         return False
-    attempt, late = found
+    lease_id, attempt, late = found
+    attempts.keep_late(tx, lease_id, late | {"counts": True})
     move(
         tx,
         place,

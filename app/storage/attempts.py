@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from app.domain.study import Direction, StudyId
-from app.domain.trial import Attempt, Cause, Runner, TrialId, TrialState
+from app.domain.trial import Attempt, Runner, TrialId, TrialState
 from app.storage.store import Transaction
-from app.storage.tables import attempts, now, observations, reports, studies, trials
+from app.storage.tables import attempts, now, reports, studies, trials
 
 MOST_POINTS: Final = 2000  # of one curve; of a longer one every second, fourth ... point is kept
 
@@ -86,6 +87,10 @@ _END: Final = (
 )
 
 
+class AlreadyAnswered(Exception):  # noqa: N818 - says what happened
+    """The same request, sent twice at once, has just been given a lease."""
+
+
 def begin(
     tx: Transaction,
     trial_id: TrialId,
@@ -96,23 +101,24 @@ def begin(
     place: int,
     task_version: str | None,
 ) -> None:
-    """Record a new attempt of a trial just claimed. Fails where its request already has one in this place."""
-    tx.execute(
-        _BEGIN,
-        {
-            "trial_id": trial_id,
-            "number": number,
-            "lease_id": lease_id,
-            "request_id": runner.request_id,
-            "place": place,
-            "worker": runner.worker,
-            "incarnation": runner.incarnation,
-            "device": runner.slot.name,
-            "gpus": runner.slot.gpus,
-            "environment": runner.environment,
-            "task_version": task_version,
-        },
-    )
+    """Record a new attempt of a trial just claimed. Raises AlreadyAnswered, and the step is to be given up."""
+    values = {
+        "trial_id": trial_id,
+        "number": number,
+        "lease_id": lease_id,
+        "request_id": runner.request_id,
+        "place": place,
+        "worker": runner.worker,
+        "incarnation": runner.incarnation,
+        "device": runner.slot.name,
+        "gpus": runner.slot.gpus,
+        "environment": runner.environment,
+        "task_version": task_version,
+    }
+    try:
+        tx.execute(_BEGIN, values)
+    except IntegrityError:
+        raise AlreadyAnswered from None
 
 
 def of_request(tx: Transaction, runner: Runner) -> Sequence[str]:
@@ -170,31 +176,20 @@ def gpus_of(tx: Transaction, lease_id: str) -> int:
 
 
 def keep_late(tx: Transaction, lease_id: str, late: dict[str, Any]) -> None:
-    """Keep a result that came when the lease was lost."""
+    """Keep a result that came when the lease was lost, and whether it counts."""
     tx.execute(update(attempts).where(attempts.c.lease_id == lease_id).values(late=late))
 
 
-def late_result(tx: Transaction, trial_id: TrialId) -> tuple[int, dict[str, Any]] | None:
-    """Return the first result of a trial that came when its lease was lost, with its attempt."""
+def late_result(tx: Transaction, trial_id: TrialId) -> tuple[str, int, dict[str, Any]] | None:
+    """Return the first result of a trial that came when its lease was lost, with that lease and attempt."""
     statement = (
-        select(attempts.c.number, attempts.c.late)
+        select(attempts.c.lease_id, attempts.c.number, attempts.c.late)
         .where(attempts.c.trial_id == trial_id, attempts.c.late.is_not(None))
         .order_by(attempts.c.number)
         .limit(1)
     )
     row = tx.execute(statement).one_or_none()
-    return None if row is None else (row.number, row.late)
-
-
-def is_counted(tx: Transaction, held: Held) -> bool:
-    """Say whether the trial's result is the one that this attempt has brought late."""
-    counted = select(observations.c.seq).where(
-        observations.c.study_id == held.study_id,
-        observations.c.trial == held.trial,
-        observations.c.attempt == held.number,
-        observations.c.cause == Cause.LATE,
-    )
-    return tx.execute(counted.limit(1)).first() is not None
+    return None if row is None else (row.lease_id, row.number, row.late)
 
 
 def report(tx: Transaction, lease_id: str, points: list[dict[str, Any]], log_tail: str | None) -> None:

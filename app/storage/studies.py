@@ -70,6 +70,7 @@ class Wanting:
     requires: Requires
     task_version: str | None  # which a worker must have
     queued: int
+    has_quota: bool  # its project has
     floor: float  # where its share of the workers begins to count
 
 
@@ -194,8 +195,8 @@ def wanting(
             studies.c.task,
             studies.c.requires,
             studies.c.task_version,
-            studies.c.allow_versions,
             studies.c.queued,
+            projects.c.max_running,
             most_served.label("most_served"),
         )
         .join(projects, projects.c.id == studies.c.project_id)
@@ -218,22 +219,30 @@ def wanting(
             StudyId(row.id),
             row.task,
             _requires(row.requires),
-            None if row.allow_versions else row.task_version,
+            row.task_version,
             row.queued,
+            row.max_running is not None,
             row.most_served - 1.0,  # who was idle for long has an advantage of at most one unit
         )
 
 
-def has_quota_left(tx: Transaction, standing: Standing) -> bool:
-    """Say whether the project may run one more; where it has a quota, its row stays locked until the commit."""
-    most = tx.execute(
-        select(projects.c.max_running).where(projects.c.id == standing.project_id)
-    ).scalar_one()
-    if most is None:
-        return True
-    tx.execute(select(projects.c.id).where(projects.c.id == standing.project_id).with_for_update())
-    running = select(func.sum(studies.c.running)).where(studies.c.project_id == standing.project_id)
-    return int(tx.execute(running).scalar_one()) < int(most)
+def has_quota_left(tx: Transaction, study_id: StudyId) -> bool:
+    """Say whether the study's project may run one more; its row stays locked until the commit."""
+    statement = (
+        select(projects.c.id, projects.c.max_running)
+        .join(studies, studies.c.project_id == projects.c.id)
+        .where(studies.c.id == study_id)
+        .with_for_update(of=projects)
+    )
+    project = tx.execute(statement).one()
+    running = select(func.sum(studies.c.running)).where(studies.c.project_id == project.id)
+    return project.max_running is None or int(tx.execute(running).scalar_one()) < project.max_running
+
+
+def pin(tx: Transaction, study_id: StudyId, version: str) -> None:
+    """Hold a study to the first version of its task that was leased, unless it allows others."""
+    is_free = studies.c.task_version.is_(None) & studies.c.allow_versions.is_(False)
+    tx.execute(update(studies).where(studies.c.id == study_id, is_free).values(task_version=version))
 
 
 def over_time(tx: Transaction, limit: int = 100) -> list[tuple[StudyId, Ending]]:

@@ -259,11 +259,15 @@ def overdue(
             studies.c.task,
             studies.c.requires,
             studies.c.task_version,
-            studies.c.allow_versions,
         )
         .join(studies, studies.c.id == trials.c.study_id)
         .join(projects, projects.c.id == studies.c.project_id)
-        .where(*_expired(deaf_until), IS_LEASING, studies.c.task.in_(tasks))
+        .where(
+            *_expired(deaf_until),
+            IS_LEASING,
+            trials.c.attempts < trials.c.max_attempts,
+            studies.c.task.in_(tasks),
+        )
         .order_by(trials.c.free_at, trials.c.id)
     )
     if names is not None:
@@ -271,15 +275,16 @@ def overdue(
     if project is not None:
         statement = statement.where(projects.c.name == project)
     for row in tx.execute(statement):
-        version = None if row.allow_versions else row.task_version
         yield Overdue(
-            TrialId(row.id), StudyId(row.study_id), row.task, Requires(**row.requires), version
+            TrialId(row.id), StudyId(row.study_id), row.task, Requires(**row.requires), row.task_version
         )
 
 
-def any_overdue(tx: Transaction, deaf_until: datetime) -> bool:
-    """Say whether a lease has expired."""
-    return tx.execute(select(trials.c.id).where(*_expired(deaf_until)).limit(1)).first() is not None
+def any_overdue(tx: Transaction, deaf_until: datetime) -> StudyId | None:
+    """Return the study of the trial that is overdue the longest."""
+    found = select(trials.c.study_id).where(*_expired(deaf_until)).order_by(trials.c.free_at).limit(1)
+    study_id = tx.execute(found).scalar_one_or_none()
+    return None if study_id is None else StudyId(study_id)
 
 
 def hopeless(tx: Transaction, deaf_until: datetime) -> list[tuple[TrialId, StudyId]]:

@@ -77,7 +77,7 @@ class History:
     ) -> None:
         self.landscape = Landscape(space)
         self.trials = 0  # numbered
-        self._may_repeat = duplicates == "allow"
+        self._may_repeat = duplicates != "forbid"
         self._failures_repel = failures_repel
         if snapshot is not None:
             self._begin(snapshot)
@@ -87,6 +87,14 @@ class History:
         self._take(config)
         self.landscape.pend(self.trials, config)
         self.trials += 1
+
+    def retract(self) -> None:
+        """Take back the trial numbered last, which must be pending: it was not stored after all."""
+        self.trials -= 1
+        config = self.landscape.pending[self.trials]
+        self.landscape.end(self.trials)
+        if not self._may_repeat:
+            self.landscape.untake(config)
 
     def observe(self, observation: Observed) -> None:
         """Add the next observation. Raises Revised, and HistoryError when it is not the next."""

@@ -80,6 +80,10 @@ class Landscape:
         """Remember that a trial of this config exists, finished or not."""
         self._taken.add(config)
 
+    def untake(self, config: Config) -> None:
+        """Forget that a trial of this config exists: it was not stored after all."""
+        self._taken.remove(config)
+
     def is_taken(self, config: Config) -> bool:
         return config in self._taken
 
