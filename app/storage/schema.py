@@ -3,33 +3,39 @@
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import inspect, text
 
 import app
-from app.storage.store import DatabaseUnavailable, Store, explained
+from app.storage.store import DatabaseUnavailable, Store, Transaction
 
 MIGRATING: Final = 7_401_995  # the PostgreSQL advisory lock that lets one server at a time migrate
 
 
 def prepare(store: Store) -> None:
     """Create the schema of an empty database, or check an existing one. Raises DatabaseUnavailable."""
-    with explained(), store.engine.begin() as connection:
-        found = _found(connection)
+
+    def step(tx: Transaction) -> None:
+        found = _found(tx)
         if found is None:
-            _upgrade(connection)
+            _upgrade(tx)
         elif found != revisions()[-1]:
             raise DatabaseUnavailable(
                 f"The database is at schema {found}, this server needs {revisions()[-1]}. "
                 "Run: thiessen db upgrade"
             )
 
+    store.write(step)
+
 
 def upgrade(store: Store) -> str:
     """Bring any earlier schema of ours up to date; return its revision. Raises DatabaseUnavailable."""
-    with explained(), store.engine.begin() as connection:
-        _found(connection)
-        _upgrade(connection)
-    return revisions()[-1]
+
+    def step(tx: Transaction) -> str:
+        _found(tx)
+        _upgrade(tx)
+        return revisions()[-1]
+
+    return store.write(step)
 
 
 def revisions() -> list[str]:
@@ -43,13 +49,13 @@ def revisions() -> list[str]:
     return [step.revision for step in steps][::-1]
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(tx: Transaction) -> None:
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(_migrations()))
-    config.attributes["connection"] = connection
+    config.attributes["connection"] = tx
     command.upgrade(config, "head")
 
 
@@ -60,11 +66,11 @@ def _migrations() -> Path:
     return inside if inside.is_dir() else home.parent / "migrations"
 
 
-def _found(connection: Connection) -> str | None:
+def _found(tx: Transaction) -> str | None:
     """Return the database's revision, None when it is empty. Raises DatabaseUnavailable if it is not ours."""
-    if connection.dialect.name == "postgresql":  # one server at a time looks and migrates
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATING})
-    tables = inspect(connection).get_table_names()
+    if tx.dialect.name == "postgresql":  # one server at a time looks and migrates
+        tx.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATING})
+    tables = inspect(tx).get_table_names()
     if not tables:
         return None
     if "alembic_version" not in tables:
@@ -72,7 +78,7 @@ def _found(connection: Connection) -> str | None:
             f"The database holds tables that are not ours ({', '.join(sorted(tables)[:3])}). "
             "Give Thiessen a database of its own."
         )
-    found: str = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+    found: str = tx.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
     if found not in revisions():
         raise DatabaseUnavailable(
             f"The database is at schema {found}, which this version does not know. It belongs to a newer "

@@ -9,12 +9,10 @@ from app.storage.tables import metadata
 
 
 def test_the_migrations_create_exactly_the_tables_of_the_code(store):
-    with store.engine.connect() as connection:
-        differences = compare_metadata(
-            MigrationContext.configure(connection, opts={"compare_type": True}), metadata
-        )
+    def differences(tx):
+        return compare_metadata(MigrationContext.configure(tx, opts={"compare_type": True}), metadata)
 
-    assert differences == []
+    assert store.read(differences) == []
 
 
 def test_preparing_twice_changes_nothing(store):
