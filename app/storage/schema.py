@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import inspect, text
+from sqlalchemy import insert, inspect, text
 
 import app
 from app.storage.store import DatabaseUnavailable, Store, Transaction
+from app.storage.tables import clock, metadata
 
 MIGRATING: Final = 7_401_995  # the PostgreSQL advisory lock that lets one server at a time migrate
 
@@ -17,7 +18,7 @@ def prepare(store: Store) -> None:
     def step(tx: Transaction) -> None:
         found = _found(tx)
         if found is None:
-            _upgrade(tx)
+            _create(tx)
         elif found != revisions()[-1]:
             raise DatabaseUnavailable(
                 f"The database is at schema {found}, this server needs {revisions()[-1]}. "
@@ -39,14 +40,19 @@ def upgrade(store: Store) -> str:
 
 
 def revisions() -> list[str]:
-    """Return every revision that this version knows, oldest first."""
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
+    """Return every revision that this version knows, oldest first: each begins the name of its file."""
+    return sorted(file.name.partition("_")[0] for file in (_migrations() / "versions").glob("*.py"))
 
-    config = Config()
-    config.set_main_option("script_location", str(_migrations()))
-    steps = ScriptDirectory.from_config(config).walk_revisions()
-    return [step.revision for step in steps][::-1]
+
+def _create(tx: Transaction) -> None:
+    """Make an empty database what all migrations would make of it: faster, and without alembic."""
+    metadata.create_all(tx, checkfirst=False)
+    tx.execute(insert(clock).values(id=1, offset_milliseconds=0))
+    tx.exec_driver_sql(
+        "CREATE TABLE alembic_version "
+        "(version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY)"
+    )
+    tx.execute(text("INSERT INTO alembic_version VALUES (:newest)"), {"newest": revisions()[-1]})
 
 
 def _upgrade(tx: Transaction) -> None:
