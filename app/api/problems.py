@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from app.domain.errors import Conflict, InvalidRequest, NotFound, Refusal, StrategyUnavailable
-from app.storage import DatabaseUnavailable
+from app.storage import DatabaseUnavailable, ReadTooLong
 from thiessen.contract import Problem
 from thiessen.search.strategy import StrategyError
 from thiessen.space import SpaceError
@@ -51,6 +51,7 @@ def answer_with_problems(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(StrategyUnavailable, _thinking)
     app.add_exception_handler(DatabaseUnavailable, _unavailable)
+    app.add_exception_handler(ReadTooLong, _too_long)
     app.add_exception_handler(Exception, _failed)
 
 
@@ -127,6 +128,13 @@ def _unavailable(request: Request, error: Exception) -> Response:
     detail = f"{error} Nothing of this request was stored; send it again."
     return problem(
         HTTPStatus.SERVICE_UNAVAILABLE, "database-unavailable", detail, Retry_After=str(RETRY_SECONDS)
+    )
+
+
+def _too_long(request: Request, error: Exception) -> Response:
+    del request
+    return problem(
+        HTTPStatus.SERVICE_UNAVAILABLE, "read-too-long", str(error), Retry_After=str(RETRY_SECONDS)
     )
 
 

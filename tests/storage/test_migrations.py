@@ -24,9 +24,12 @@ def old(database):
     opened = open_store(database)
     config = Config()
     config.set_main_option("script_location", str(_migrations()))
-    with opened.engine.begin() as connection:
-        config.attributes["connection"] = connection
+
+    def step(tx):
+        config.attributes["connection"] = tx
         command.upgrade(config, "0001")
+
+    opened.write(step)
     yield opened
     opened.close()
 
