@@ -153,6 +153,12 @@ def tell_of_study(tx: Transaction, study_id: StudyId, kind: str, who: str, **dat
     return standing
 
 
+def tell_of_notes(tx: Transaction, place: Place, who: str) -> None:
+    """Append that somebody wrote on a trial."""
+    standing = studies.count(tx, place.study_id, events=1)
+    events.append(tx, place.study_id, standing.events, kind="trial.noted", who=who, trial=place.number)
+
+
 def end_attempt_of(tx: Transaction, place: Place, outcome: str) -> int:
     """End the attempt that a running trial is in; return how many GPUs that sets free."""
     if place.state is not TrialState.RUNNING or place.lease_id is None:

@@ -1,27 +1,76 @@
 """What a worker says of its attempt: it goes on, it has a result, it broke, it gives the trial back."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from app.domain.errors import LeaseLost, Refusal, ResultDiffers
+from app.domain.study import STOPPING, StudyState
 from app.domain.trial import Cause, Fault, Result, TrialState, Who
+from app.lifecycle.judge import Case, Judge
 from app.lifecycle.move import move
-from app.storage import Transaction, attempts, bell, studies, trials
+from app.storage import Store, Transaction, attempts, bell, studies, trials
 from app.storage.attempts import Held
 from app.storage.trials import Place
 
 
-def heartbeat(
-    tx: Transaction, lease_id: str, points: list[dict[str, Any]], log_tail: str | None = None
-) -> datetime:
-    """Renew the lease, keep the new points, and return when it expires now. Raises LeaseLost."""
+class Order(StrEnum):
+    """What a worker is told in answer to a heartbeat."""
+
+    CONTINUE = "continue"
+    PRUNE = "prune"  # end early; its curve is not worth going on with
+    STOP = "stop"  # give the trial back
+    DRAIN = "drain"  # finish it, and lease no more
+
+
+@dataclass(frozen=True)
+class Beat:
+    """The answer to a heartbeat."""
+
+    expires_at: datetime
+    order: Order
+    reason: str | None
+
+
+async def heartbeat(
+    store: Store, judge: Judge, lease_id: str, points: list[dict[str, Any]], log_tail: str | None = None
+) -> Beat:
+    """Renew the lease, keep the new points, and return the orders. Raises LeaseLost."""
+    beat, case = await store.written(
+        partial(_renew, lease_id=lease_id, points=points, log_tail=log_tail)
+    )
+    if case is None:
+        return beat
+    verdict = await store.seen(partial(judge.verdict, case=case))
+    return replace(beat, order=Order.PRUNE, reason=verdict.reason) if verdict.stop else beat
+
+
+def _renew(
+    tx: Transaction, lease_id: str, points: list[dict[str, Any]], log_tail: str | None
+) -> tuple[Beat, Case | None]:
     renewed = trials.renew(tx, lease_id)  # first: it locks the trial against a twin of this call
     if renewed is None:
         raise _lost(lease_id, _given(tx, lease_id))
     if points or log_tail is not None:
         attempts.report(tx, lease_id, points, log_tail)
-    return renewed.expires_at
+    orders = studies.orders(tx, renewed.study_id, attempts.worker_of(tx, lease_id))
+    if orders.state is StudyState.STOPPED or orders.reason in STOPPING:
+        why = f"The study is {orders.state}." if orders.reason is None else f"The study ended: {orders.reason}."
+        return Beat(renewed.expires_at, Order.STOP, why), None
+    order = Order.DRAIN if orders.is_draining else Order.CONTINUE
+    beat = Beat(renewed.expires_at, order, None)
+    if not points or orders.stopping is None:
+        return beat, None
+    return beat, Case(
+        study=renewed.study_id,
+        trial_id=renewed.trial_id,
+        trial=renewed.number,
+        attempt=renewed.attempt,
+        direction=orders.direction,
+        stopping=orders.stopping,
+    )
 
 
 def complete(tx: Transaction, lease_id: str, result: Result, who: str) -> Refusal | None:

@@ -227,6 +227,39 @@ def curve(tx: Transaction, trial_id: TrialId, attempt: int) -> list[dict[str, An
     ]
 
 
+def curves_of(
+    tx: Transaction, study_id: StudyId, ended: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Return the points of attempts, each given by its trial's number and its own, by trial."""
+    for trial, attempt in ended:
+        trial_id = tx.execute(
+            select(trials.c.id).where(trials.c.study_id == study_id, trials.c.number == trial)
+        ).scalar_one()
+        yield trial, curve(tx, trial_id, attempt)
+
+
+def curves_under_way(tx: Transaction, study_id: StudyId) -> dict[int, list[dict[str, Any]]]:
+    """Return the points of all running trials of a study, by trial."""
+    statement = (
+        select(trials.c.number, reports.c.points)
+        .join(reports, (reports.c.trial_id == trials.c.id) & (reports.c.attempt == trials.c.attempts))
+        .where(trials.c.study_id == study_id, trials.c.state == TrialState.RUNNING)
+        .order_by(trials.c.number, reports.c.first_step)
+    )
+    curves: dict[int, list[dict[str, Any]]] = {}
+    for number, points in tx.execute(statement):
+        curves.setdefault(number, []).extend(points)
+    return curves
+
+
+def worker_of(tx: Transaction, lease_id: str) -> str:
+    """Return who was given a lease."""
+    worker: str = tx.execute(
+        select(attempts.c.worker).where(attempts.c.lease_id == lease_id)
+    ).scalar_one()
+    return worker
+
+
 def of_trial(tx: Transaction, trial_id: TrialId) -> Iterator[Attempt]:
     """Return every attempt of a trial with its reports, first to last."""
     statement = select(attempts).where(attempts.c.trial_id == trial_id).order_by(attempts.c.number)

@@ -33,6 +33,21 @@ def since(tx: Transaction, study_id: StudyId, after: int, last: int) -> Iterator
         yield _observation(*row)
 
 
+def attempts_since(tx: Transaction, study_id: StudyId, after: int, last: int) -> list[tuple[int, int]]:
+    """Return trial and attempt of the observations after `after` that an attempt has brought."""
+    statement = (
+        select(observations.c.trial, observations.c.attempt)
+        .where(
+            observations.c.study_id == study_id,
+            observations.c.seq > after,
+            observations.c.seq <= last,
+            observations.c.attempt > 0,
+        )
+        .order_by(observations.c.seq)
+    )
+    return [(trial, attempt) for trial, attempt in tx.execute(statement)]
+
+
 def latest(tx: Transaction, study_id: StudyId, last: int) -> Iterator[tuple[Observation, Config]]:
     """Return of each trial that has ended its latest observation up to `last`, in order, and its config."""
     ended = _ended(study_id, last)

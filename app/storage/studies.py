@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, case, exists, func, insert, or_, select, update
+from sqlalchemy import Row, String, bindparam, case, cast, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import ProjectNotFound, StudyNotFound
@@ -25,7 +25,19 @@ from app.domain.study import (
 )
 from app.domain.trial import Cause
 from app.storage.store import Transaction
-from app.storage.tables import milliseconds, now, projects, studies
+from app.storage.tables import (
+    attempts,
+    events,
+    milliseconds,
+    now,
+    observations,
+    projects,
+    reports,
+    studies,
+    trials,
+    webhook_cursors,
+    workers,
+)
 from thiessen.space import Space
 
 _STANDING: Final = [studies.c[field.name] for field in fields(Standing)]
@@ -117,6 +129,60 @@ def named(tx: Transaction, project: str, name: str) -> Study:
 def numbered(tx: Transaction, study_id: StudyId) -> Study:
     """Return a study known to exist."""
     return _study(tx.execute(_WHOLE.where(studies.c.id == study_id)).one())
+
+
+def page(
+    tx: Transaction,
+    project: str,
+    limit: int,
+    *,
+    before: int | None = None,
+    state: StudyState | None = None,
+    tag: str | None = None,
+) -> list[Study]:
+    """Return the newest studies of a project that are not archived, those before an id when one is given."""
+    statement = _WHOLE.where(projects.c.name == project, studies.c.archived_at.is_(None))
+    if before is not None:
+        statement = statement.where(studies.c.id < before)
+    if state is not None:
+        statement = statement.where(studies.c.state == state)
+    if tag is not None:
+        statement = statement.where(cast(studies.c.tags, String).contains(f'"{tag}"', autoescape=True))
+    return [_study(row) for row in tx.execute(statement.order_by(studies.c.id.desc()).limit(limit))]
+
+
+def remove(tx: Transaction, study_id: StudyId) -> None:
+    """Remove a study's row with every row that speaks of it."""
+    of_study = select(trials.c.id).where(trials.c.study_id == study_id)
+    for table in (reports, attempts):
+        tx.execute(delete(table).where(table.c.trial_id.in_(of_study)))
+    for table in (observations, events, webhook_cursors, trials):
+        tx.execute(delete(table).where(table.c.study_id == study_id))
+    tx.execute(delete(studies).where(studies.c.id == study_id))
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What decides the orders to a worker: where its study stands, and how curves are judged."""
+
+    state: StudyState
+    reason: Ending | None
+    direction: Direction
+    stopping: Mapping[str, Any] | None
+    is_draining: bool
+
+
+def orders(tx: Transaction, study_id: StudyId, worker: str) -> Orders:
+    """Return what decides the orders to a worker for a trial of a study."""
+    row = tx.execute(_ORDERS, {"of": study_id, "to": worker}).one()
+    state, reason, direction, stopping, is_draining = row
+    return Orders(
+        StudyState(state),
+        None if reason is None else Ending(reason),
+        Direction(direction),
+        stopping,
+        bool(is_draining),
+    )
 
 
 def lock(tx: Transaction, study_id: StudyId) -> Standing:
@@ -261,6 +327,15 @@ def over_time(tx: Transaction, limit: int = 100) -> list[tuple[StudyId, Ending]]
     return [(StudyId(study_id), Ending(ending)) for study_id, ending in tx.execute(statement)]
 
 
+_ORDERS: Final = (
+    select(
+        studies.c.state,
+        studies.c.reason,
+        studies.c.direction,
+        studies.c.stopping,
+        select(workers.c.is_draining).where(workers.c.name == bindparam("to")).scalar_subquery(),
+    )
+).where(studies.c.id == bindparam("of"))
 _WHOLE: Final = select(studies, projects.c.name.label("project")).join(
     projects, projects.c.id == studies.c.project_id
 )

@@ -381,15 +381,15 @@ def numbered(tx: Transaction, study: Study, number: int) -> Trial:
     )
 
 
-def finished_since(tx: Transaction, study_id: StudyId, last: int) -> list[datetime]:
-    """Return when the last trials of a study finished, newest first."""
+def last_finished(tx: Transaction, study_id: StudyId, last: int) -> list[datetime]:
+    """Return when the last trials of a study finished."""
     statement = (
         select(trials.c.finished_at)
         .where(trials.c.study_id == study_id, trials.c.finished_at.is_not(None))
         .order_by(trials.c.number.desc())
         .limit(last)
     )
-    return sorted(tx.execute(statement).scalars(), reverse=True)
+    return list(tx.execute(statement).scalars())
 
 
 _LEASED: Final = (
