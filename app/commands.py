@@ -42,20 +42,22 @@ def serve(
     """
     import uvicorn
 
+    from app import logs
     from app.main import build
     from app.settings import WrongSetting, read_settings
     from app.storage import DatabaseUnavailable
 
     try:
         settings = read_settings(os.environ, database=database, host=host, port=port, insecure=insecure)
+        logs.configure(settings.log_format, settings.log_level)
         listener = _listen(settings)
         app = build(settings)
     except (WrongSetting, DatabaseUnavailable) as error:
         raise CommandFailed(str(error)) from error
     name, bound = listener.getsockname()[:2]
     typer.echo(f"Serving at http://{f'[{name}]' if ':' in name else name}:{bound}  (Ctrl-C stops)")
-    # No access log: lease ids are part of the paths.
-    uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning")).run(sockets=[listener])
+    # Its access log would tell lease ids, which are part of the paths; ours tells routes.
+    uvicorn.Server(uvicorn.Config(app, access_log=False, log_config=None)).run(sockets=[listener])
 
 
 def upgrade(database: Database = None) -> None:

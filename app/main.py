@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from app.api import health, leases, studies
 from app.api.limits import BodyLimit, KnownHost
 from app.api.problems import answer_with_problems
+from app.api.requests import Watched
 from app.dashboard import pages
 from app.house import House
 from app.lifecycle.expire import expire
@@ -52,6 +53,7 @@ def build(settings: Settings) -> FastAPI:
     answer_with_problems(app)
     app.add_middleware(BodyLimit)
     app.add_middleware(KnownHost, names=settings.known_hosts)
+    app.add_middleware(Watched)
     return app
 
 

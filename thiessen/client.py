@@ -159,7 +159,8 @@ def _error(answer: httpx.Response) -> errors.ThiessenError:
     except ValueError:
         return _not_ours(answer)
     if answer.is_server_error:
-        return errors.ServerFailed(problem.detail)
+        told = f" (request {problem.request_id})" if problem.request_id else ""
+        return errors.ServerFailed(problem.detail + told)
     return errors.refusal(problem.type.rsplit(":", 1)[-1], problem.detail)
 
 

@@ -17,6 +17,8 @@ def test_every_setting_is_read_from_the_environment():
         "THIESSEN_LEASE_SECONDS": "2.5",
         "THIESSEN_ALLOWED_HOSTS": "lab.example, other",
         "THIESSEN_INSECURE": "true",
+        "THIESSEN_LOG_FORMAT": "json",
+        "THIESSEN_LOG_LEVEL": "error",
     }
 
     read = read_settings(environment)
@@ -29,6 +31,8 @@ def test_every_setting_is_read_from_the_environment():
         lease_seconds=2.5,
         allowed_hosts=("lab.example", "other"),
         insecure=True,
+        log_format="json",
+        log_level="error",
     )
 
 
@@ -43,6 +47,8 @@ def test_what_is_given_wins_over_the_environment():
         ({"THIESSEN_PORT": "70000"}, "THIESSEN_PORT is a port"),
         ({"THIESSEN_LEASE_SECONDS": "0"}, "THIESSEN_LEASE_SECONDS is from 1"),
         ({"THIESSEN_LEASE_SECONDS": "nan"}, "THIESSEN_LEASE_SECONDS is from 1"),
+        ({"THIESSEN_LOG_FORMAT": "xml"}, "THIESSEN_LOG_FORMAT is one of auto, human, json; got 'xml'"),
+        ({"THIESSEN_LOG_LEVEL": "loud"}, "THIESSEN_LOG_LEVEL is one of debug, info, warning, error"),
         ({"THIESSEN_INSECURE": "perhaps"}, "THIESSEN_INSECURE is true or false"),
     ],
 )
