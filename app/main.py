@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from app.api import health, leases, studies
-from app.api.limits import BodyLimit, KnownHost
+from app.api.headers import SafeHeaders
+from app.api.limits import BodyLimit, KnownContract, KnownHost
 from app.api.problems import answer_with_problems
 from app.api.requests import Watched
 from app.dashboard import pages
@@ -52,8 +53,10 @@ def build(settings: Settings) -> FastAPI:
     app.include_router(pages.router)
     answer_with_problems(app)
     app.add_middleware(BodyLimit)
+    app.add_middleware(KnownContract)
     app.add_middleware(KnownHost, names=settings.known_hosts)
     app.add_middleware(Watched)
+    app.add_middleware(SafeHeaders)  # outermost: each one stands around those above it
     return app
 
 

@@ -10,6 +10,8 @@ import httpx
 
 from thiessen import errors
 from thiessen.contract import (
+    CONTRACT,
+    CONTRACT_HEADER,
     Best,
     BestConfig,
     Diverged,
@@ -46,7 +48,9 @@ class Client:
             raise errors.ServerUnreachable(f"{url!r} is not an address such as http://127.0.0.1:8000.")
         self.url = url.rstrip("/")
         self._retry_pauses = retry_pauses
-        self._http = httpx.Client(base_url=f"{self.url}/api/v1", timeout=timeout_seconds)
+        self._http = httpx.Client(
+            base_url=f"{self.url}/api/v1", timeout=timeout_seconds, headers={CONTRACT_HEADER: str(CONTRACT)}
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -4,6 +4,8 @@ Requests refuse fields they do not know; answers are read tolerantly, so that an
 a newer server.
 """
 
+from typing import Final
+
 from thiessen.contract.leases import (
     Diverged,
     Failure,
@@ -19,7 +21,14 @@ from thiessen.contract.problems import Problem
 from thiessen.contract.studies import Best, BestConfig, Counts, Study, StudySpec
 from thiessen.contract.trials import Attempt, Reasons, Refused, Trial
 
+CONTRACT: Final = 1
+"""The number of this wire format; a server takes it and the one before."""
+
+CONTRACT_HEADER: Final = "Thiessen-Contract"
+
 __all__ = [
+    "CONTRACT",
+    "CONTRACT_HEADER",
     "Attempt",
     "Best",
     "BestConfig",
