@@ -43,7 +43,7 @@ class KnownContract:
             return
         detail = (
             f"This server keeps contract {CONTRACT}, the request says {said.decode('latin-1')[:20]!r}. "
-            "Upgrade the older side: pip install --upgrade thiessen, then thiessen db upgrade beside a server."
+            "Upgrade the older side: pip install --upgrade thiessen, and where a server runs thiessen db upgrade."
         )
         await problem(HTTPStatus.UPGRADE_REQUIRED, "contract-unknown", detail)(scope, receive, send)
 
@@ -80,7 +80,7 @@ def _host(scope: Scope) -> str:
 
 
 def kept(contract: int) -> set[bytes]:
-    """Return the contracts that a server of this one takes: it and the one before, as they are in the header."""
+    """Return the contracts that a server of this one takes: it and the one before it, as in the header."""
     return {str(number).encode() for number in (contract - 1, contract) if number > 0}
 
 
