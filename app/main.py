@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from app.api import health, leases, studies
+from app.api import health, leases, metrics, studies
 from app.api.headers import SafeHeaders
 from app.api.limits import BodyLimit, KnownContract, KnownHost
 from app.api.problems import answer_with_problems
@@ -50,6 +50,7 @@ def build(settings: Settings) -> FastAPI:
     app.include_router(studies.router, prefix="/api/v1")
     app.include_router(leases.router, prefix="/api/v1")
     app.include_router(health.router)
+    app.include_router(metrics.router)
     app.include_router(pages.router)
     answer_with_problems(app)
     app.add_middleware(BodyLimit)

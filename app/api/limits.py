@@ -43,7 +43,7 @@ class KnownContract:
             return
         detail = (
             f"This server keeps contract {CONTRACT}, the request says {said.decode('latin-1')[:20]!r}. "
-            "Upgrade the older side: pip install --upgrade thiessen, and where a server runs thiessen db upgrade."
+            "Upgrade the older side: pip install --upgrade thiessen, and thiessen db upgrade for a server."
         )
         await problem(HTTPStatus.UPGRADE_REQUIRED, "contract-unknown", detail)(scope, receive, send)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app import logs
+from app import logs, meters
 from app.api.problems import problem
 
 CLIENT_LEFT: Final = 499  # the status in the log of a request whose client did not wait for its answer
@@ -51,7 +51,7 @@ class Watched:
             if not status:
                 await _fault(scope)(scope, receive, answer)
         finally:
-            _tell(scope, status or CLIENT_LEFT, perf_counter() - began)
+            _tell(scope, route_of(scope), status or CLIENT_LEFT, perf_counter() - began)
             logs.request_id.reset(named)
 
 
@@ -74,8 +74,8 @@ def _name(scope: Scope) -> str:
     return text if _ID.fullmatch(text) else token_hex(8)
 
 
-def _tell(scope: Scope, status: int, seconds: float) -> None:
-    route = route_of(scope)
+def _tell(scope: Scope, route: str, status: int, seconds: float) -> None:
+    meters.answered(scope["method"], route, status, seconds)
     level = logging.DEBUG if route in PROBES else logging.INFO
     if not access.isEnabledFor(level):
         return

@@ -3,6 +3,7 @@
 from datetime import datetime
 from functools import partial
 
+from app import meters
 from app.domain.trial import Cause, TrialState
 from app.storage import Store, Transaction, attempts, observations, studies, trials
 from app.storage.trials import Overdue
@@ -11,13 +12,15 @@ from app.storage.trials import Overdue
 def expire(store: Store, deaf_until: datetime) -> None:
     """End each of them in a transaction of its own."""
     for trial in store.read(lambda tx: trials.overdue(tx, deaf_until)):
-        store.write(partial(_give_up, trial=trial))
+        if store.write(partial(_give_up, trial=trial)):
+            meters.EXPIRIES.inc()
+            meters.RESULTS.labels(TrialState.FAILED).inc()
 
 
-def _give_up(tx: Transaction, trial: Overdue) -> None:
+def _give_up(tx: Transaction, trial: Overdue) -> bool:
     studies.lock(tx, trial.study_id)
     if not trials.is_overdue(tx, trial):
-        return
+        return False
     cause = Cause.ATTEMPTS_USED_UP
     trials.finish(tx, trial.lease_id, TrialState.FAILED, cause=cause)
     attempts.end(tx, trial.lease_id, Cause.LOST)
@@ -30,3 +33,4 @@ def _give_up(tx: Transaction, trial: Overdue) -> None:
         outcome=TrialState.FAILED,
         cause=cause,
     )
+    return True

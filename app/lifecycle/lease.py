@@ -8,6 +8,7 @@ from functools import partial
 from secrets import token_hex
 from typing import Final
 
+from app import meters
 from app.domain.errors import LeaseLost, StrategyUnavailable
 from app.domain.study import Ending, Study, StudyId
 from app.domain.trial import Leased, Runner
@@ -40,7 +41,8 @@ def lease(store: Store, runner: Runner, wish: Wish) -> Leased | None:
     strategy cannot propose now want a trial.
     """
     expire(store, wish.deaf_until)
-    claim = partial(_claim, lease_id=token_hex(16), runner=runner, wish=wish)
+    lease_id = token_hex(16)
+    claim = partial(_claim, lease_id=lease_id, runner=runner, wish=wish)
     step: Step[Leased | None] = claim
     passed_over: dict[StudyId, StrategyUnavailable] = {}
     for _ in range(MOST_ROUNDS):
@@ -50,6 +52,7 @@ def lease(store: Store, runner: Runner, wish: Wish) -> Leased | None:
             step = claim  # which finds what the other one was given
             continue
         if leased is not None:
+            meters.LEASES.inc(leased.lease_id == lease_id)  # else it was given before
             return leased
         study = store.read(
             lambda tx: studies.wanting_a_proposal(

@@ -1,7 +1,9 @@
 """Propose the next config of a study: read what is known, think with no transaction open."""
 
 from functools import partial
+from time import perf_counter
 
+from app import meters
 from app.domain.errors import StrategyUnavailable
 from app.domain.study import Study
 from app.domain.trial import Cause, Observation, TrialState
@@ -23,7 +25,10 @@ def propose(store: Store, study: Study) -> Proposal:
     turn = study.trials
     stream = Stream(study.spec.seed, turn)
     think = partial(strategy.propose, study.spec.space, landscape, turn, stream)
-    return think() if strategy.replayable else _borrowed(store, study, think)
+    began = perf_counter()
+    proposal = think() if strategy.replayable else _borrowed(store, study, think)
+    meters.PROPOSAL_SECONDS.labels(strategy.name).observe(perf_counter() - began)
+    return proposal
 
 
 def _borrowed(store: Store, study: Study, think: Think) -> Proposal:

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from app import meters
 from app.domain.errors import LeaseLost, ResultDiffers
 from app.domain.trial import Cause, Fault, Result, TrialState
 from app.storage import Store, Transaction, attempts, observations, studies, trials
@@ -23,40 +24,50 @@ def heartbeat(store: Store, lease_id: str, points: list[dict[str, Any]], lease_f
         attempts.report(tx, held, lease_id, points)
         return leased.expires_at
 
-    return store.write(step)
+    expires_at = store.write(step)
+    meters.REPORTS.inc(len(points))
+    return expires_at
 
 
 def complete(store: Store, lease_id: str, result: Result) -> None:
     """End the attempt and its trial with a result, or repeat that. Raises LeaseLost, ResultDiffers."""
 
-    def step(tx: Transaction) -> None:
+    def step(tx: Transaction) -> bool:
         held = _held(tx, lease_id)
         if held.ended_at is not None:
             _accept_repeat(
                 tx, lease_id, held, outcome=result.state, loss=result.loss, message=result.diverged
             )
-            return
+            return False
         _end_trial(tx, lease_id, held, result.state, loss=result.loss)
         attempts.end(tx, lease_id, result.state, loss=result.loss, message=result.diverged)
+        return True
 
-    store.write(step)
+    if store.write(step):
+        meters.RESULTS.labels(result.state).inc()
 
 
 def fail(store: Store, lease_id: str, fault: Fault) -> None:
     """End the attempt with a fault; the trial queues again while it has attempts. Raises as `complete`."""
 
-    def step(tx: Transaction) -> None:
+    def step(tx: Transaction) -> TrialState | None:
         held = _held(tx, lease_id)
         if held.ended_at is not None:
             _accept_repeat(tx, lease_id, held, outcome=fault.cause, loss=None, message=fault.message)
-            return
-        if held.number >= held.max_attempts:
+            return None
+        is_last = held.number >= held.max_attempts
+        if is_last:
             _end_trial(tx, lease_id, held, TrialState.FAILED, cause=fault.cause)
         elif not trials.put_back(tx, lease_id, unused=False):
             raise _lost(lease_id, held)
         attempts.end(tx, lease_id, fault.cause, message=fault.message, traceback=fault.traceback)
+        return TrialState.FAILED if is_last else TrialState.QUEUED
 
-    store.write(step)
+    state = store.write(step)
+    if state is TrialState.FAILED:
+        meters.RESULTS.labels(state).inc()
+    elif state is TrialState.QUEUED:
+        meters.RETRIES.labels(fault.cause).inc()
 
 
 def release(store: Store, lease_id: str) -> None:

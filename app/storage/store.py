@@ -26,6 +26,8 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from app import meters
+
 T = TypeVar("T")
 Transaction = Connection
 Step = Callable[[Transaction], T]
@@ -122,7 +124,12 @@ class SQLiteStore:
     def _write_group(self, group: list[tuple[Step[Any], Future[Any]]]) -> None:
         answers: list[tuple[Future[Any], Any, Exception | None]] = []
         try:
-            with explained(), self.engine.connect() as connection, connection.begin():
+            with (
+                meters.writing(len(group)),
+                explained(),
+                self.engine.connect() as connection,
+                connection.begin(),
+            ):
                 for step, future in group:
                     answers.append((future, *_in_savepoint(step, connection)))
         except BaseException as error:  # noqa: BLE001 - nobody of the group was served; the thread lives on
@@ -145,7 +152,7 @@ class PostgresStore:
         )
 
     def write(self, step: Step[T]) -> T:
-        with explained(), self.engine.begin() as connection:
+        with meters.writing(1), explained(), self.engine.begin() as connection:
             return step(connection)
 
     def read(self, step: Step[T]) -> T:
