@@ -42,6 +42,7 @@ def build(settings: Settings) -> FastAPI:
         del app
         sweeper = asyncio.create_task(_sweep(house))
         yield
+        house.closing.set()
         sweeper.cancel()
         await asyncio.to_thread(store.close)
 
