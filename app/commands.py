@@ -29,6 +29,9 @@ def serve(
     database: Database = None,
     host: Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")] = None,
     port: Annotated[int | None, typer.Option(help="Port; 0 takes any free one.", show_default="8000")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that serve; several need PostgreSQL.", show_default="1")
+    ] = None,
     insecure: Annotated[
         bool | None, typer.Option("--insecure", help="Serve beyond this machine without tokens.")
     ] = None,
@@ -36,26 +39,34 @@ def serve(
     """Serve studies over HTTP, with the dashboard at /.
 
     Every option can also be set in the environment: THIESSEN_DATABASE, THIESSEN_HOST, THIESSEN_PORT,
-    THIESSEN_INSECURE.
+    THIESSEN_WORKERS, THIESSEN_INSECURE. SIGTERM or Ctrl-C lets requests under way end and stops; a second
+    one stops at once.
 
     Example: thiessen serve --database sqlite:///runs.db --port 8000
     """
-    import uvicorn
-
+    from app import logs
     from app.main import build
+    from app.serving import serve as serve_one
+    from app.serving import supervise
     from app.settings import WrongSetting, read_settings
     from app.storage import DatabaseUnavailable
 
     try:
-        settings = read_settings(os.environ, database=database, host=host, port=port, insecure=insecure)
+        settings = read_settings(
+            os.environ, database=database, host=host, port=port, workers=workers, insecure=insecure
+        )
+        logs.configure(settings.log_format, settings.log_level)
         listener = _listen(settings)
         app = build(settings)
     except (WrongSetting, DatabaseUnavailable) as error:
         raise CommandFailed(str(error)) from error
     name, bound = listener.getsockname()[:2]
     typer.echo(f"Serving at http://{f'[{name}]' if ':' in name else name}:{bound}  (Ctrl-C stops)")
-    # No access log: lease ids are part of the paths.
-    uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning")).run(sockets=[listener])
+    if settings.workers == 1:
+        serve_one(settings, app, listener)
+    else:
+        app.state.house.store.close()  # each process opens its own; this was to see that it can
+        supervise(settings, listener)
 
 
 def upgrade(database: Database = None) -> None:

@@ -1,6 +1,7 @@
 """What the routes need of the rest: built once by main, kept on the application."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated, cast
 
@@ -17,6 +18,7 @@ class House:
     store: Store
     lease_for: timedelta
     hearing: Hearing
+    closing: asyncio.Event = field(default_factory=asyncio.Event)  # set when the server stops: wait no longer
 
 
 def _the_house(request: Request) -> House:

@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from app.api import health, leases, studies
-from app.api.limits import BodyLimit, KnownHost
+from app.api import health, leases, metrics, studies
+from app.api.headers import SafeHeaders
+from app.api.limits import BodyLimit, KnownContract, KnownHost
 from app.api.problems import answer_with_problems
+from app.api.requests import Watched
 from app.dashboard import pages
 from app.house import House
 from app.lifecycle.expire import expire
@@ -40,6 +42,7 @@ def build(settings: Settings) -> FastAPI:
         del app
         sweeper = asyncio.create_task(_sweep(house))
         yield
+        house.closing.set()
         sweeper.cancel()
         await asyncio.to_thread(store.close)
 
@@ -48,10 +51,14 @@ def build(settings: Settings) -> FastAPI:
     app.include_router(studies.router, prefix="/api/v1")
     app.include_router(leases.router, prefix="/api/v1")
     app.include_router(health.router)
+    app.include_router(metrics.router)
     app.include_router(pages.router)
     answer_with_problems(app)
     app.add_middleware(BodyLimit)
+    app.add_middleware(KnownContract)
     app.add_middleware(KnownHost, names=settings.known_hosts)
+    app.add_middleware(Watched)
+    app.add_middleware(SafeHeaders)  # outermost: each one stands around those above it
     return app
 
 

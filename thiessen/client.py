@@ -10,6 +10,8 @@ import httpx
 
 from thiessen import errors
 from thiessen.contract import (
+    CONTRACT,
+    CONTRACT_HEADER,
     Best,
     BestConfig,
     Diverged,
@@ -46,7 +48,9 @@ class Client:
             raise errors.ServerUnreachable(f"{url!r} is not an address such as http://127.0.0.1:8000.")
         self.url = url.rstrip("/")
         self._retry_pauses = retry_pauses
-        self._http = httpx.Client(base_url=f"{self.url}/api/v1", timeout=timeout_seconds)
+        self._http = httpx.Client(
+            base_url=f"{self.url}/api/v1", timeout=timeout_seconds, headers={CONTRACT_HEADER: str(CONTRACT)}
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -159,7 +163,8 @@ def _error(answer: httpx.Response) -> errors.ThiessenError:
     except ValueError:
         return _not_ours(answer)
     if answer.is_server_error:
-        return errors.ServerFailed(problem.detail)
+        told = f" (request {problem.request_id})" if problem.request_id else ""
+        return errors.ServerFailed(problem.detail + told)
     return errors.refusal(problem.type.rsplit(":", 1)[-1], problem.detail)
 
 

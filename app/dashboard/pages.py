@@ -22,8 +22,6 @@ POLICY: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
 }
 REFRESH_SECONDS: Final = 3
 

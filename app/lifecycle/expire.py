@@ -3,8 +3,9 @@
 from datetime import datetime
 from functools import partial
 
+from app import meters
 from app.domain.study import EARLY, Ending, StudyId
-from app.domain.trial import Cause, TrialId, Who
+from app.domain.trial import Cause, TrialId, TrialState, Who
 from app.lifecycle.move import end_attempt_of, settle
 from app.lifecycle.report import give_up, queue_again
 from app.storage import Store, Transaction, bell, studies, trials
@@ -17,7 +18,10 @@ def expire(store: Store, deaf_until: datetime) -> None:
     for study_id, ending in store.read(studies.over_time):
         store.write(partial(_end_study, study_id=study_id, ending=ending))
     for trial_id, study_id in store.read(partial(trials.hopeless, deaf_until=deaf_until)):
-        store.write(partial(_end_trial, trial_id=trial_id, study_id=study_id))
+        if state := store.write(partial(_end_trial, trial_id=trial_id, study_id=study_id)):
+            meters.EXPIRIES.inc()
+            if state is not TrialState.QUEUED:
+                meters.RESULTS.labels(state).inc()
     overdue = store.read(partial(trials.any_overdue, deaf_until=deaf_until))
     if overdue is not None:
         store.write(lambda tx: bell.ring(tx, overdue))
@@ -31,17 +35,16 @@ def _end_study(tx: Transaction, study_id: StudyId, ending: Ending) -> None:
     settle(tx, studies.standing(tx, study_id), SERVER)
 
 
-def _end_trial(tx: Transaction, trial_id: TrialId, study_id: StudyId) -> None:
+def _end_trial(tx: Transaction, trial_id: TrialId, study_id: StudyId) -> TrialState | None:
     """Fail a trial whose worker vanished, or put it back where its study gives nothing any more."""
     studies.lock(tx, study_id)
     if not trials.is_overdue(tx, trial_id):
-        return
+        return None
     place = trials.at(tx, trial_id)
     freed = end_attempt_of(tx, place, Cause.LOST)
-    told = {"by": Who.SERVER, "who": SERVER, "attempt": place.attempts, "gpus": freed}
+    ending, cause = queue_again, Cause.LOST
     if place.attempts >= place.max_attempts:
-        give_up(tx, place, Cause.ATTEMPTS_USED_UP, **told)
+        ending, cause = give_up, Cause.ATTEMPTS_USED_UP
     elif Cause.LOST not in studies.retried(tx, study_id):
-        give_up(tx, place, Cause.LOST, **told)
-    else:
-        queue_again(tx, place, Cause.LOST, **told)
+        ending = give_up
+    return ending(tx, place, cause, by=Who.SERVER, who=SERVER, attempt=place.attempts, gpus=freed)

@@ -8,6 +8,7 @@ from functools import partial
 from secrets import token_hex
 from typing import Final
 
+from app import meters
 from app.domain.errors import LeaseLost, StrategyUnavailable, WorkerUnknown
 from app.domain.study import EARLY, Requires, Standing, StudyId, StudyState
 from app.domain.trial import Cause, Leased, Runner, TrialId, TrialState, Who
@@ -16,6 +17,7 @@ from app.lifecycle.move import end_attempt_of, move
 from app.lifecycle.propose import Thought, newborn, think_apart
 from app.storage import Store, Transaction, attempts, studies, trials, workers
 from app.storage.attempts import AlreadyAnswered
+from app.storage.studies import Asked
 from app.storage.trials import NewLease, Place
 
 log = logging.getLogger("thiessen.server")
@@ -91,12 +93,12 @@ async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> lis
             unavailable[found.study] = error
             continue
         if given is not None:
+            meters.LEASES.inc()
             leased.append(given)
         if len(leased) == wish.most:
             break
-    if not leased:
-        for error in unavailable.values():
-            raise error
+    if unavailable and not leased:
+        raise next(iter(unavailable.values()))
     return leased
 
 
@@ -110,11 +112,11 @@ def _plan(
     offer = _offer(tx, runner, wish)
     if offer.is_draining:
         return []
-    asked = {"tasks": list(offer.versions), "names": wish.studies, "project": wish.project}
-    for overdue in trials.overdue(tx, wish.deaf_until, **asked):
+    asked = Asked(tasks=list(offer.versions), names=wish.studies, project=wish.project)
+    for overdue in trials.overdue(tx, wish.deaf_until, asked):
         if _fits(runner, offer, overdue.task, overdue.requires, overdue.task_version):
             return Plan(overdue.study_id, offer.versions[overdue.task], overdue=overdue.trial_id)
-    for study in studies.wanting(tx, **asked):
+    for study in studies.wanting(tx, asked):
         if study.id in passed_over or not _fits(
             runner, offer, study.task, study.requires, study.task_version
         ):

@@ -5,20 +5,19 @@ many proposals fit into one commit. If that step is run again or comes to nothin
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
+from app import meters
 from app.domain.errors import StrategyUnavailable
-from app.domain.study import Duplicates, Standing, Study, StudyId
+from app.domain.study import Standing, Study, StudyId
 from app.domain.trial import Observation
 from app.storage import Transaction, observations, studies, trials
 from thiessen.integrations import KNOWN
-from thiessen.search import Exhausted, History, Observed, Proposal, Revised, Snapshot, Strategy, Stream
+from thiessen.search import History, Observed, Proposal, Revised, Snapshot, Strategy, Stream
 from thiessen.search.settings import strategy_from_json
 from thiessen.search.strategy import StrategyError
-from thiessen.space import Config
 
 MOST_STUDIES: Final = 64  # remembered at once: the least lately used is forgotten first
 MOST_BEHIND: Final = 1000  # numbers learned within a step that writes; more are for `catch_up`
@@ -77,12 +76,13 @@ class Memory:
             if standing.trials - history.trials > MOST_BEHIND:
                 raise Behind
             _number(tx, history, standing)
-            proposal = remembered.strategy.propose(
-                study.spec.space,
-                history.landscape,
-                standing.turns,
-                Stream(study.spec.seed, standing.trials),
-            )
+            with meters.PROPOSAL_SECONDS.labels(remembered.strategy.name).time():
+                proposal = remembered.strategy.propose(
+                    study.spec.space,
+                    history.landscape,
+                    standing.turns,
+                    Stream(study.spec.seed, standing.trials),
+                )
             history.number(proposal.config)
         finally:
             remembered.lock.release()

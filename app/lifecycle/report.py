@@ -2,10 +2,11 @@
 
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from functools import partial
 from typing import Any
 
+from app import meters
 from app.domain.errors import LeaseLost, Refusal, ResultDiffers
 from app.domain.study import STOPPING, StudyState
 from app.domain.trial import Cause, Fault, Result, TrialState, Who
@@ -25,6 +26,13 @@ class Order(StrEnum):
     DRAIN = "drain"  # finish it, and lease no more
 
 
+class Told(Enum):
+    """Whether a result is news."""
+
+    FIRST = auto()
+    AGAIN = auto()
+
+
 @dataclass(frozen=True)
 class Beat:
     """The answer to a heartbeat."""
@@ -41,6 +49,7 @@ async def heartbeat(
     beat, case = await store.written(
         partial(_renew, lease_id=lease_id, points=points, log_tail=log_tail)
     )
+    meters.REPORTS.inc(len(points))
     if case is None:
         return beat
     verdict = await store.seen(partial(judge.verdict, case=case))
@@ -73,43 +82,64 @@ def _renew(
     )
 
 
-def complete(tx: Transaction, lease_id: str, result: Result, who: str) -> Refusal | None:
-    """End the attempt and its trial with a result, or repeat that; return why it does not count.
+async def complete(store: Store, lease_id: str, result: Result, who: str) -> None:
+    """End the attempt and its trial with a result, or repeat that. Raises LeaseLost, ResultDiffers.
 
     A result under a lost lease is kept with its attempt. It counts when its trial has no other result and
-    nobody has the trial. Raises LeaseLost where there is nothing to keep it with, and ResultDiffers.
+    nobody has the trial; else it is refused after it was kept.
     """
+    refused = await store.written(partial(_complete, lease_id=lease_id, result=result, who=who))
+    if isinstance(refused, Refusal):
+        raise refused
+    if refused is Told.FIRST:
+        meters.RESULTS.labels(result.state).inc()
+
+
+async def fail(store: Store, lease_id: str, fault: Fault, who: str) -> None:
+    """End the attempt with a fault; the trial queues again while it may. Raises LeaseLost, ResultDiffers."""
+    state = await store.written(partial(_fail, lease_id=lease_id, fault=fault, who=who))
+    if state is TrialState.QUEUED:
+        meters.RETRIES.labels(fault.cause).inc()
+    elif state is not None:
+        meters.RESULTS.labels(state).inc()
+
+
+async def release(store: Store, lease_id: str, who: str) -> None:
+    """Queue the trial again without using up the attempt. Raises LeaseLost."""
+    await store.written(partial(_release, lease_id=lease_id, who=who))
+
+
+def _complete(tx: Transaction, lease_id: str, result: Result, who: str) -> Told | Refusal:
     held = _held(tx, lease_id)
     if _is_current(held, lease_id):
         result = _settled(tx, held, result)
         _finish(tx, held, result, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
         attempts.end(tx, lease_id, result.state, loss=result.loss, message=result.diverged)
-        return None
+        return Told.FIRST
     if held.outcome not in {Cause.LOST, TrialState.CANCELLED}:
         _accept_repeat(tx, lease_id, held, _settled(tx, held, result))
-        return None
+        return Told.AGAIN
     return _late(tx, lease_id, held, _settled(tx, held, result), who)
 
 
-def fail(tx: Transaction, lease_id: str, fault: Fault, who: str) -> None:
-    """End the attempt with a fault; the trial queues again while it may. Raises LeaseLost, ResultDiffers."""
+def _fail(tx: Transaction, lease_id: str, fault: Fault, who: str) -> TrialState | None:
+    """Return what became of the trial, None when this had been told before."""
     held = _held(tx, lease_id)
     if not _is_current(held, lease_id):
         if held.outcome in {Cause.LOST, Cause.RELEASED, TrialState.CANCELLED}:
             raise _lost(lease_id, held)
         if (held.outcome, held.message) != (fault.cause, fault.message):
             raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
-        return
+        return None
     attempts.end(tx, lease_id, fault.cause, message=fault.message, traceback=fault.traceback)
     is_retried = fault.retry and fault.cause in studies.retried(tx, held.study_id)
-    if held.number < held.max_attempts and is_retried:
-        queue_again(tx, _place(held), fault.cause, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
-    else:
-        give_up(tx, _place(held), fault.cause, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
+    ending = queue_again if held.number < held.max_attempts and is_retried else give_up
+    return ending(
+        tx, _place(held), fault.cause, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus
+    )
 
 
-def release(tx: Transaction, lease_id: str, who: str) -> None:
-    """Queue the trial again without using up the attempt. Raises LeaseLost."""
+def _release(tx: Transaction, lease_id: str, who: str) -> None:
     held = _held(tx, lease_id)
     if not _is_current(held, lease_id):
         if held.outcome == Cause.RELEASED:
@@ -138,10 +168,10 @@ def queue_again(
     attempt: int,
     gpus: int,
     max_attempts: int | None = None,
-) -> None:
+) -> TrialState:
     """Put a running trial back into the queue, unless an attempt thought lost has brought its result."""
-    if _take_late(tx, place, who, gpus):
-        return
+    if late := _take_late(tx, place, who, gpus):
+        return late
     move(
         tx,
         place,
@@ -154,14 +184,17 @@ def queue_again(
         max_attempts=max_attempts,
     )
     bell.ring(tx, place.study_id)
+    return TrialState.QUEUED
 
 
 def give_up(
     tx: Transaction, place: Place, cause: Cause, *, by: Who, who: str, attempt: int, gpus: int
-) -> None:
+) -> TrialState:
     """Fail a running trial, unless an attempt thought lost has brought its result."""
-    if not _take_late(tx, place, who, gpus):
-        move(tx, place, TrialState.FAILED, by=by, who=who, cause=cause, attempt=attempt, gpus=gpus)
+    if late := _take_late(tx, place, who, gpus):
+        return late
+    move(tx, place, TrialState.FAILED, by=by, who=who, cause=cause, attempt=attempt, gpus=gpus)
+    return TrialState.FAILED
 
 
 def _finish(
@@ -190,33 +223,34 @@ def _finish(
         bell.ring(tx, held.study_id)
 
 
-def _late(tx: Transaction, lease_id: str, held: Held, result: Result, who: str) -> Refusal | None:
+def _late(tx: Transaction, lease_id: str, held: Held, result: Result, who: str) -> Told | Refusal:
     """Keep a result whose lease was lost; it counts at once when the trial waits or has failed."""
     told = asdict(result)
     if held.late is not None:
         counts = held.late["counts"]
         if held.late != told | {"counts": counts}:
             raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
-        return None if counts else _lost(lease_id, held)
+        return Told.AGAIN if counts else _lost(lease_id, held)
     counts = held.state in {TrialState.QUEUED, TrialState.FAILED}
     attempts.keep_late(tx, lease_id, told | {"counts": counts})
     if not counts:
         return _lost(lease_id, held)
     _finish(tx, held, result, by=Who.WORKER, who=who, attempt=held.number, gpus=0, cause=Cause.LATE)
-    return None
+    return Told.FIRST
 
 
-def _take_late(tx: Transaction, place: Place, who: str, gpus: int) -> bool:
-    """End a trial that would go without a result by one that came late, if there is one."""
+def _take_late(tx: Transaction, place: Place, who: str, gpus: int) -> TrialState | None:
+    """End a trial that would go without a result by one that came late; return its state, None without."""
     found = attempts.late_result(tx, place.id)
     if found is None:
-        return False
+        return None
     lease_id, attempt, late = found
     attempts.keep_late(tx, lease_id, late | {"counts": True})
+    state = TrialState(late["state"])
     move(
         tx,
         place,
-        TrialState(late["state"]),
+        state,
         by=Who.SERVER,
         who=who,
         cause=Cause.LATE,
@@ -224,7 +258,7 @@ def _take_late(tx: Transaction, place: Place, who: str, gpus: int) -> bool:
         gpus=gpus,
         loss=late["loss"],
     )
-    return True
+    return state
 
 
 def _settled(tx: Transaction, held: Held, result: Result) -> Result:

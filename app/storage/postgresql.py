@@ -13,6 +13,7 @@ import psycopg
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import URL
 
+from app import meters
 from app.storage.bell import CHANNEL, Callback, Listeners
 from app.storage.store import Readers, Step, explained, in_thread, run
 
@@ -38,7 +39,7 @@ class PostgresStore:
         self._line = _Line(url)
 
     def write(self, step: Step[T]) -> T:
-        with explained():
+        with meters.writing(1), explained():
             return run(self._engine, step)
 
     async def written(self, step: Step[T]) -> T:

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import OperationalError
 
+from app import meters
 from app.storage import bell
 from app.storage.bell import Callback, Listeners
 from app.storage.store import STOPPING, DatabaseUnavailable, Readers, Step, explained
@@ -120,7 +121,11 @@ class SQLiteStore:
         rung: set[int] = set()
         outcomes: list[Outcome] = []
         try:
-            with explained(), self._kept_open().begin() as transaction:
+            with (
+                meters.writing(len(group)),
+                explained(),
+                self._kept_open().begin() as transaction,
+            ):
                 for step, _ in group:
                     outcomes.append(_in_savepoint(step, transaction.connection, rung))
         except BaseException as error:  # noqa: BLE001 - nobody of the group was served; the thread lives on

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from sqlalchemy import Row, String, bindparam, case, cast, delete, func, insert, or_, select, update
+from sqlalchemy import Row, Select, String, bindparam, case, cast, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import ProjectNotFound, StudyNotFound
@@ -71,6 +71,24 @@ IS_LEASING: Final = (
     & (studies.c.deadline.is_(None) | (studies.c.deadline > now()))
 )
 """Whether anything of a study may be leased, budgets of what runs at once aside."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Which studies a worker asks for."""
+
+    tasks: Collection[str]
+    names: Collection[str] | None
+    project: str | None
+
+    def narrow(self, statement: Select[Any]) -> Select[Any]:
+        """Return a statement on studies and projects that gives no others."""
+        statement = statement.where(studies.c.task.in_(self.tasks))
+        if self.names is not None:
+            statement = statement.where(studies.c.name.in_(self.names))
+        if self.project is not None:
+            statement = statement.where(projects.c.name == self.project)
+        return statement
 
 
 @dataclass(frozen=True)
@@ -238,9 +256,7 @@ def metric(tx: Transaction, study_id: StudyId) -> str | None:
     return None if stopping is None else str(stopping["metric"])
 
 
-def wanting(
-    tx: Transaction, *, tasks: Collection[str], names: Collection[str] | None, project: str | None
-) -> Iterator[Wanting]:
+def wanting(tx: Transaction, asked: Asked) -> Iterator[Wanting]:
     """Return the studies that have something to lease, the one that has got least for its priority first."""
     others = studies.alias()
     running = (
@@ -272,15 +288,10 @@ def wanting(
             studies.c.max_running.is_(None) | (studies.c.running < studies.c.max_running),
             studies.c.max_gpu_hours.is_(None) | (used < studies.c.max_gpu_hours * MILLISECONDS_PER_HOUR),
             projects.c.max_running.is_(None) | (projects.c.max_running > running),
-            studies.c.task.in_(tasks),
         )
         .order_by(studies.c.served, studies.c.id)
     )
-    if names is not None:
-        statement = statement.where(studies.c.name.in_(names))
-    if project is not None:
-        statement = statement.where(projects.c.name == project)
-    for row in tx.execute(statement):
+    for row in tx.execute(asked.narrow(statement)):
         yield Wanting(
             StudyId(row.id),
             row.task,

@@ -1,6 +1,6 @@
 """Trials: numbered in their study, moved under the lock of its row, fenced by the lease."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -13,7 +13,7 @@ from app.domain.study import EARLY, Direction, Requires, Study, StudyId, StudySt
 from app.domain.trial import Cause, Leased, Origin, Ranked, Trial, TrialId, TrialState
 from app.storage import attempts as stored_attempts
 from app.storage.store import Transaction
-from app.storage.studies import IS_LEASING
+from app.storage.studies import IS_LEASING, Asked
 from app.storage.tables import attempts, milliseconds, now, projects, studies, trials
 from thiessen.space import Config, config_key
 
@@ -243,14 +243,7 @@ def is_overdue(tx: Transaction, trial_id: TrialId) -> bool:
     return tx.execute(statement.with_for_update()).one_or_none() is not None
 
 
-def overdue(
-    tx: Transaction,
-    deaf_until: datetime,
-    *,
-    tasks: Collection[str],
-    names: Collection[str] | None,
-    project: str | None,
-) -> Iterator[Overdue]:
+def overdue(tx: Transaction, deaf_until: datetime, asked: Asked) -> Iterator[Overdue]:
     """Return running trials to give away, the longest overdue first; none before `deaf_until`."""
     statement = (
         select(
@@ -266,15 +259,10 @@ def overdue(
             *_expired(deaf_until),
             IS_LEASING,
             trials.c.attempts < trials.c.max_attempts,
-            studies.c.task.in_(tasks),
         )
         .order_by(trials.c.free_at, trials.c.id)
     )
-    if names is not None:
-        statement = statement.where(studies.c.name.in_(names))
-    if project is not None:
-        statement = statement.where(projects.c.name == project)
-    for row in tx.execute(statement):
+    for row in tx.execute(asked.narrow(statement)):
         yield Overdue(
             TrialId(row.id), StudyId(row.study_id), row.task, Requires(**row.requires), row.task_version
         )

@@ -49,7 +49,16 @@ def test_every_command_and_option_is_documented(name, command):
 def test_every_route_is_documented(tmp_path):
     app = build_server(Settings(database=f"sqlite:///{tmp_path}/x.db"))
     documented = set(re.findall(r"`(?:GET|POST) (/[^`?]*)", page("reference/http.md")))
-    pages = {"/healthz", "/readyz", "/", "/studies/{name}", "/style.css", "/docs", "/openapi.json"}
+    pages = {
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/",
+        "/studies/{name}",
+        "/style.css",
+        "/docs",
+        "/openapi.json",
+    }
     app.state.house.store.close()
 
     assert documented == set(app.openapi()["paths"]) | pages

@@ -4,6 +4,8 @@ Requests refuse fields they do not know; answers are read tolerantly, so that an
 a newer server.
 """
 
+from typing import Final
+
 from thiessen.contract.leases import (
     Diverged,
     Failure,
@@ -51,9 +53,16 @@ from thiessen.contract.trials import (
     Trials,
 )
 
+CONTRACT: Final = 1
+"""The number of this wire format; a server takes it and the one before."""
+
+CONTRACT_HEADER: Final = "Thiessen-Contract"
+
 __all__ = [
     "Added",
     "AddedTrials",
+    "CONTRACT",
+    "CONTRACT_HEADER",
     "Attempt",
     "Best",
     "BestConfig",
