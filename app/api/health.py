@@ -7,7 +7,7 @@ from fastapi.responses import PlainTextResponse, Response
 
 from app.api.problems import RETRY_SECONDS, problem
 from app.house import TheHouse
-from app.lifecycle.submit import newest
+from app.storage import clock
 
 router = APIRouter(include_in_schema=False)
 
@@ -19,10 +19,10 @@ def healthy() -> str:
 
 
 @router.get("/readyz")
-def ready(house: TheHouse) -> Response:
+async def ready(house: TheHouse) -> Response:
     """Answer 200 when the database answers and the server is to stay, else 503."""
     if house.closing.is_set():
         detail = "This server is stopping. Send it elsewhere, or again when it is back."
         return problem(HTTPStatus.SERVICE_UNAVAILABLE, "stopping", detail, Retry_After=str(RETRY_SECONDS))
-    newest(house.store, limit=1)
+    await house.store.seen(clock.read)
     return PlainTextResponse("ready\n")

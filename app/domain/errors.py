@@ -66,7 +66,9 @@ class WorkerNotFound(NotFound):
     type = "worker-not-found"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"No worker {name!r} has registered. Check the name; GET /api/v1/workers lists them.")
+        super().__init__(
+            f"No worker {name!r} has registered. Check the name; GET /api/v1/workers lists them."
+        )
 
 
 class Conflict(Refusal):

@@ -145,6 +145,7 @@ class Result:
 
     state: TrialState
     loss: float | None = None  # of a pruned one its last
+    value: float | None = None  # told instead of a loss, in the direction of the study
     diverged: str | None = None
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from app.domain.errors import InvalidRequest, StudyEnded
 from app.domain.study import Ending, Study, StudyState
 from app.lifecycle.move import settle, tell_of_study
-from app.storage import Transaction, bell, studies
+from app.storage import Transaction, audit, bell, studies
 
 BUDGET: Final = frozenset({"max_trials", "max_running", "max_gpu_hours", "deadline", "target"})
 ENDED_BY: Final = {
@@ -24,6 +24,8 @@ def change(tx: Transaction, project: str, name: str, changes: Mapping[str, Any],
     if study.archived_at is not None:
         raise StudyEnded(name, "was deleted; nothing of it changes any more")
     changes = {**changes, **_restated(study, changes), **_reopened(study, changes)}
+    if changes.get("target") is not None:
+        changes["target"] = study.spec.direction.loss(changes["target"])
     if changes.get("max_trials", study.standing.max_trials) < study.standing.trials - study.standing.imported:
         raise InvalidRequest(
             f"max_trials of study {name!r} cannot be {changes['max_trials']}: "
@@ -48,11 +50,12 @@ def archive(tx: Transaction, project: str, name: str, who: str) -> None:
     tell_of_study(tx, study.id, "study.archived", who)
 
 
-def purge(tx: Transaction, project: str, name: str) -> None:
+def purge(tx: Transaction, project: str, name: str, who: str) -> None:
     """Remove a study with everything that is known of it, for good. Raises StudyNotFound."""
     study = studies.named(tx, project, name)
     studies.lock(tx, study.id)
     studies.remove(tx, study.id)
+    audit.append(tx, who, "study.purge", f"{project}/{name}", None)
 
 
 def _restated(study: Study, changes: Mapping[str, Any]) -> dict[str, Any]:

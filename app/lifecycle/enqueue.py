@@ -1,6 +1,6 @@
 """Trials that people add: configs to try, and results to learn from."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.domain.errors import InvalidRequest, StudyEnded
@@ -53,6 +53,8 @@ def _add(
     known = trials.of_config(tx, study.id, candidate.config)
     is_repeat = study.spec.duplicates is Duplicates.ALLOW
     result, origin = candidate.result, Origin.IMPORTED if candidate.result else Origin.ENQUEUED
+    if result is not None and result.value is not None:
+        result = replace(result, loss=study.spec.direction.loss(result.value), value=None)
     if known is not None:
         if study.spec.duplicates is Duplicates.FORBID:
             return Added(number=known.number, state=known.state, is_new=False), standing

@@ -7,7 +7,7 @@ from app import meters
 from app.domain.study import EARLY, Ending, StudyId
 from app.domain.trial import Cause, TrialId, TrialState, Who
 from app.lifecycle.move import end_attempt_of, settle
-from app.lifecycle.report import give_up, queue_again
+from app.lifecycle.report import Ends, give_up, queue_again
 from app.storage import Store, Transaction, bell, studies, trials
 
 SERVER = "server"
@@ -42,9 +42,8 @@ def _end_trial(tx: Transaction, trial_id: TrialId, study_id: StudyId) -> TrialSt
         return None
     place = trials.at(tx, trial_id)
     freed = end_attempt_of(tx, place, Cause.LOST)
-    ending, cause = queue_again, Cause.LOST
-    if place.attempts >= place.max_attempts:
-        ending, cause = give_up, Cause.ATTEMPTS_USED_UP
-    elif Cause.LOST not in studies.retried(tx, study_id):
-        ending = give_up
+    is_last = place.attempts >= place.max_attempts
+    is_retried = not is_last and Cause.LOST in studies.retried(tx, study_id)
+    cause = Cause.ATTEMPTS_USED_UP if is_last else Cause.LOST
+    ending: Ends = queue_again if is_retried else give_up
     return ending(tx, place, cause, by=Who.SERVER, who=SERVER, attempt=place.attempts, gpus=freed)

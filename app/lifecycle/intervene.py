@@ -9,6 +9,20 @@ from app.lifecycle.move import end_attempt_of, move, tell_of_notes
 from app.storage import Transaction, bell, studies, trials
 
 
+def intervene(
+    tx: Transaction, project: str, name: str, number: int, changes: dict[str, Any], who: str
+) -> None:
+    """Do what is asked of a trial. Raises StudyNotFound, TrialNotFound, MoveRefused."""
+    changes = dict(changes)
+    state = changes.pop("state", None)
+    if changes:
+        annotate(tx, project, name, number, changes, who)
+    if state == TrialState.CANCELLED:
+        cancel(tx, project, name, number, who)
+    elif state == TrialState.QUEUED:
+        retry(tx, project, name, number, who)
+
+
 def cancel(tx: Transaction, project: str, name: str, number: int, who: str) -> None:
     """End an unfinished trial for good. Raises StudyNotFound, TrialNotFound, MoveRefused."""
     study = _locked(tx, project, name)

@@ -185,9 +185,7 @@ def _begin(tx: Transaction, request: Request, plan: Plan, found: Place, place: i
         gpus=freed - runner.slot.gpus,
         lease=lease,
     )
-    attempts.begin(
-        tx, found.id, found.attempts + 1, lease.id, runner, place=place, task_version=plan.version
-    )
+    attempts.begin(tx, found.id, found.attempts + 1, lease.id, runner, place=place, task_version=plan.version)
     if plan.version is not None and standing.task_version is None:
         studies.pin(tx, plan.study, plan.version)
     leased = trials.leased(tx, lease.id)

@@ -28,9 +28,7 @@ def register(
     tasks: list[dict[str, Any]],
 ) -> Registered:
     """Store a worker, or what it says of itself now."""
-    return workers.register(
-        tx, name, incarnation=incarnation, slots=slots, labels=labels, tasks=tasks
-    )
+    return workers.register(tx, name, incarnation=incarnation, slots=slots, labels=labels, tasks=tasks)
 
 
 def drain(tx: Transaction, name: str, *, is_draining: bool) -> Registered:

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import Enum, StrEnum, auto
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from app import meters
 from app.domain.errors import LeaseLost, Refusal, ResultDiffers
@@ -26,6 +26,14 @@ class Order(StrEnum):
     DRAIN = "drain"  # finish it, and lease no more
 
 
+class Ends(Protocol):
+    """Ends the attempt's hold of a running trial; returns what became of the trial."""
+
+    def __call__(
+        self, tx: Transaction, place: Place, cause: Cause, *, by: Who, who: str, attempt: int, gpus: int
+    ) -> TrialState: ...
+
+
 class Told(Enum):
     """Whether a result is news."""
 
@@ -37,18 +45,17 @@ class Told(Enum):
 class Beat:
     """The answer to a heartbeat."""
 
+    worker: str
     expires_at: datetime
-    order: Order
-    reason: str | None
+    order: Order = Order.CONTINUE
+    reason: str | None = None
 
 
 async def heartbeat(
     store: Store, judge: Judge, lease_id: str, points: list[dict[str, Any]], log_tail: str | None = None
 ) -> Beat:
     """Renew the lease, keep the new points, and return the orders. Raises LeaseLost."""
-    beat, case = await store.written(
-        partial(_renew, lease_id=lease_id, points=points, log_tail=log_tail)
-    )
+    beat, case = await store.written(partial(_renew, lease_id=lease_id, points=points, log_tail=log_tail))
     meters.REPORTS.inc(len(points))
     if case is None:
         return beat
@@ -64,12 +71,14 @@ def _renew(
         raise _lost(lease_id, _given(tx, lease_id))
     if points or log_tail is not None:
         attempts.report(tx, lease_id, points, log_tail)
-    orders = studies.orders(tx, renewed.study_id, attempts.worker_of(tx, lease_id))
+    orders = studies.orders(tx, renewed.study_id, lease_id)
     if orders.state is StudyState.STOPPED or orders.reason in STOPPING:
-        why = f"The study is {orders.state}." if orders.reason is None else f"The study ended: {orders.reason}."
-        return Beat(renewed.expires_at, Order.STOP, why), None
+        why = (
+            f"The study is {orders.state}." if orders.reason is None else f"The study ended: {orders.reason}."
+        )
+        return Beat(orders.worker, renewed.expires_at, Order.STOP, why), None
     order = Order.DRAIN if orders.is_draining else Order.CONTINUE
-    beat = Beat(renewed.expires_at, order, None)
+    beat = Beat(orders.worker, renewed.expires_at, order)
     if not points or orders.stopping is None:
         return beat, None
     return beat, Case(
@@ -133,10 +142,8 @@ def _fail(tx: Transaction, lease_id: str, fault: Fault, who: str) -> TrialState 
         return None
     attempts.end(tx, lease_id, fault.cause, message=fault.message, traceback=fault.traceback)
     is_retried = fault.retry and fault.cause in studies.retried(tx, held.study_id)
-    ending = queue_again if held.number < held.max_attempts and is_retried else give_up
-    return ending(
-        tx, _place(held), fault.cause, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus
-    )
+    ending: Ends = queue_again if held.number < held.max_attempts and is_retried else give_up
+    return ending(tx, _place(held), fault.cause, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
 
 
 def _release(tx: Transaction, lease_id: str, who: str) -> None:
@@ -262,11 +269,13 @@ def _take_late(tx: Transaction, place: Place, who: str, gpus: int) -> TrialState
 
 
 def _settled(tx: Transaction, held: Held, result: Result) -> Result:
-    """Return the result with the loss of a pruned one filled in: the last that it reported."""
+    """Return the result as a loss; of a pruned one that tells no value, the last that it reported."""
+    if result.value is not None:
+        return replace(result, loss=held.direction.loss(result.value), value=None)
     if result.state is not TrialState.PRUNED or result.loss is not None:
         return result
     metric = studies.metric(tx, held.study_id)
-    return Result(state=result.state, loss=attempts.last_loss(tx, held, metric))
+    return replace(result, loss=attempts.last_loss(tx, held, metric))
 
 
 def _held(tx: Transaction, lease_id: str) -> Held:

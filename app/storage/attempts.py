@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
@@ -252,14 +252,6 @@ def curves_under_way(tx: Transaction, study_id: StudyId) -> dict[int, list[dict[
     return curves
 
 
-def worker_of(tx: Transaction, lease_id: str) -> str:
-    """Return who was given a lease."""
-    worker: str = tx.execute(
-        select(attempts.c.worker).where(attempts.c.lease_id == lease_id)
-    ).scalar_one()
-    return worker
-
-
 def of_trial(tx: Transaction, trial_id: TrialId) -> Iterator[Attempt]:
     """Return every attempt of a trial with its reports, first to last."""
     statement = select(attempts).where(attempts.c.trial_id == trial_id).order_by(attempts.c.number)
@@ -292,9 +284,7 @@ def _thin(tx: Transaction, trial_id: TrialId, attempt: int, kept_every: int) -> 
     of_attempt = (reports.c.trial_id == trial_id) & (reports.c.attempt == attempt)
     tx.execute(delete(reports).where(of_attempt))
     tx.execute(
-        insert(reports).values(
-            trial_id=trial_id, attempt=attempt, first_step=kept[0]["step"], points=kept
-        )
+        insert(reports).values(trial_id=trial_id, attempt=attempt, first_step=kept[0]["step"], points=kept)
     )
     tx.execute(
         update(attempts)

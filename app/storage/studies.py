@@ -1,6 +1,6 @@
 """Studies, and the counters on their rows. Whoever changes a study's row holds its lock until the commit."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -53,7 +53,8 @@ _COUNT: Final = (
     .values(
         {
             **{studies.c[name]: studies.c[name] + bindparam(f"more_{name}") for name in _COUNTED},
-            studies.c.gpu_milliseconds: studies.c.gpu_milliseconds - bindparam("more_gpus_running") * milliseconds(),
+            studies.c.gpu_milliseconds: studies.c.gpu_milliseconds
+            - bindparam("more_gpus_running") * milliseconds(),
             studies.c.served: case(
                 (studies.c.served < bindparam("floor"), bindparam("floor")), else_=studies.c.served
             )
@@ -187,18 +188,20 @@ class Orders:
     reason: Ending | None
     direction: Direction
     stopping: Mapping[str, Any] | None
+    worker: str
     is_draining: bool
 
 
-def orders(tx: Transaction, study_id: StudyId, worker: str) -> Orders:
-    """Return what decides the orders to a worker for a trial of a study."""
-    row = tx.execute(_ORDERS, {"of": study_id, "to": worker}).one()
-    state, reason, direction, stopping, is_draining = row
+def orders(tx: Transaction, study_id: StudyId, lease_id: str) -> Orders:
+    """Return what decides the orders to the worker that has this lease on a trial of a study."""
+    row = tx.execute(_ORDERS, {"of": study_id, "lease": lease_id}).one()
+    state, reason, direction, stopping, worker, is_draining = row
     return Orders(
         StudyState(state),
         None if reason is None else Ending(reason),
         Direction(direction),
         stopping,
+        worker,
         bool(is_draining),
     )
 
@@ -268,9 +271,7 @@ def wanting(tx: Transaction, asked: Asked) -> Iterator[Wanting]:
         select(func.max(others.c.served)).where(others.c.state == StudyState.ACTIVE).scalar_subquery()
     )
     used = studies.c.gpus_running * milliseconds() + studies.c.gpu_milliseconds
-    proposes = studies.c.reason.is_(None) & (
-        studies.c.trials - studies.c.imported < studies.c.max_trials
-    )
+    proposes = studies.c.reason.is_(None) & (studies.c.trials - studies.c.imported < studies.c.max_trials)
     statement = (
         select(
             studies.c.id,
@@ -344,9 +345,16 @@ _ORDERS: Final = (
         studies.c.reason,
         studies.c.direction,
         studies.c.stopping,
-        select(workers.c.is_draining).where(workers.c.name == bindparam("to")).scalar_subquery(),
+        attempts.c.worker,
+        workers.c.is_draining,
     )
-).where(studies.c.id == bindparam("of"))
+    .select_from(
+        studies.join(attempts, attempts.c.lease_id == bindparam("lease")).outerjoin(
+            workers, workers.c.name == attempts.c.worker
+        )
+    )
+    .where(studies.c.id == bindparam("of"))
+)
 _WHOLE: Final = select(studies, projects.c.name.label("project")).join(
     projects, projects.c.id == studies.c.project_id
 )
@@ -356,10 +364,10 @@ def _requires(stored: Mapping[str, Any]) -> Requires:
     return Requires(**stored)
 
 
-def _standing(row: Row[Any]) -> Standing:
-    study_id, project_id, state, reason, *rest = row
+def _standing(row: Sequence[Any]) -> Standing:
+    study_id, project_id, state, reason = row[:4]
     return Standing(
-        study_id, project_id, StudyState(state), None if reason is None else Ending(reason), *rest
+        study_id, project_id, StudyState(state), None if reason is None else Ending(reason), *row[4:]
     )
 
 
@@ -387,7 +395,7 @@ def _study(row: Row[Any]) -> Study:
         remarks=Remarks(
             priority=row.priority, tags=tuple(row.tags), notes=row.notes, attributes=row.attributes
         ),
-        standing=_standing(tuple(values[column.name] for column in _STANDING)),  # type: ignore[arg-type]
+        standing=_standing([values[column.name] for column in _STANDING]),
         task_version=row.task_version,
         submitted=row.submitted,
         created_at=row.created_at,

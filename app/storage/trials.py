@@ -63,8 +63,7 @@ class Overdue:
 
 
 _PLACE: Final = [
-    trials.c[name]
-    for name in ("id", "study_id", "number", "state", "attempts", "max_attempts", "lease_id")
+    trials.c[name] for name in ("id", "study_id", "number", "state", "attempts", "max_attempts", "lease_id")
 ]
 _NEXT_QUEUED: Final = (
     select(*_PLACE)
@@ -75,7 +74,9 @@ _NEXT_QUEUED: Final = (
     .limit(1)
 )
 _AT: Final = select(*_PLACE).where(trials.c.id == bindparam("at"))
-_OF_LEASE: Final = select(attempts.c.trial_id).where(attempts.c.lease_id == bindparam("lease")).scalar_subquery()
+_OF_LEASE: Final = (
+    select(attempts.c.trial_id).where(attempts.c.lease_id == bindparam("lease")).scalar_subquery()
+)
 _RENEW: Final = (
     update(trials)
     .where(
@@ -89,9 +90,7 @@ _RENEW: Final = (
 _FINISH: Final = (
     update(trials)
     .where(trials.c.id == bindparam("at"))
-    .values(
-        state=bindparam("to"), cause=bindparam("because"), loss=bindparam("with_loss"), finished_at=now()
-    )
+    .values(state=bindparam("to"), cause=bindparam("because"), loss=bindparam("with_loss"), finished_at=now())
 )
 _QUEUE: Final = (
     update(trials)
@@ -439,5 +438,6 @@ def _ranked(tx: Transaction, top: int, *where: Any) -> list[Ranked]:
 
 
 def _place(row: Row[Any]) -> Place:
-    trial_id, study_id, number, state, made, most, lease_id = row
-    return Place(trial_id, study_id, number, TrialState(state), made, most, lease_id)
+    return Place(
+        row.id, row.study_id, row.number, TrialState(row.state), row.attempts, row.max_attempts, row.lease_id
+    )

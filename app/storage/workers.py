@@ -1,6 +1,6 @@
 """Workers: what each has and can train, and when it was last heard."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -89,12 +89,10 @@ def change(tx: Transaction, name: str, *, is_draining: bool) -> None:
         raise WorkerNotFound(name)
 
 
-def seen(tx: Transaction, names: Mapping[str, datetime]) -> None:
-    """Write down when workers were last heard."""
-    for name, at in sorted(names.items()):  # in one order everywhere, so that servers never deadlock
-        tx.execute(
-            update(workers).where(workers.c.name == name, workers.c.seen_at < at).values(seen_at=at)
-        )
+def seen(tx: Transaction, names: Collection[str]) -> None:
+    """Write down that these workers were heard just now."""
+    for name in sorted(names):  # in one order everywhere, so that servers never deadlock
+        tx.execute(update(workers).where(workers.c.name == name).values(seen_at=now()))
 
 
 def _registered(row: Any, running: int) -> Registered:

@@ -59,10 +59,10 @@ CONTRACT: Final = 1
 CONTRACT_HEADER: Final = "Thiessen-Contract"
 
 __all__ = [
-    "Added",
-    "AddedTrials",
     "CONTRACT",
     "CONTRACT_HEADER",
+    "Added",
+    "AddedTrials",
     "Attempt",
     "Best",
     "BestConfig",
