@@ -71,7 +71,7 @@ def test_what_is_not_a_study_at_all_is_refused(api, body):
 @pytest.mark.parametrize("loss", ["NaN", "Infinity", "-Infinity", "1e999", '"0.5"', "null", "true", "[1]"])
 def test_a_loss_is_a_finite_number(api, caller, loss):
     caller.create()
-    lease_id = caller.lease().json()["lease_id"]
+    lease_id = caller.leased()["lease_id"]
 
     answer = api.post(
         f"/api/v1/leases/{lease_id}/complete",
@@ -86,7 +86,7 @@ def test_a_loss_is_a_finite_number(api, caller, loss):
 def test_the_largest_finite_losses_are_kept_exactly(caller):
     caller.create()
     for loss in (1.7976931348623157e308, -1.7976931348623157e308, 5e-324):
-        assert caller.end(caller.lease(), loss=loss).status_code == 204
+        assert caller.end(caller.leased(), loss=loss).status_code == 204
 
     losses = [found["loss"] for found in caller.get("/studies/s/best").json()["best"]]
     assert losses == [-1.7976931348623157e308, 5e-324, 1.7976931348623157e308]
@@ -131,14 +131,14 @@ def test_a_nul_in_a_failure_is_refused_on_both_databases(caller, field):
     caller.create()
     failure = {"kind": "error", "message": "m", "traceback": "t"} | {field: "a\0b"}
 
-    assert is_a_problem(caller.end(caller.lease(), "fail", **failure), 422, "invalid-request", field)
+    assert is_a_problem(caller.end(caller.leased(), "fail", **failure), 422, "invalid-request", field)
 
 
 def test_the_steps_of_a_report_rise(caller):
     caller.create()
     points = [{"step": step, "metrics": {"loss": 1.0}} for step in (2, 1)]
 
-    answer = caller.end(caller.lease(), "heartbeat", reports=points)
+    answer = caller.end(caller.leased(), "heartbeat", reports=points)
 
     assert is_a_problem(answer, 422, "invalid-request", "rise")
 
