@@ -21,7 +21,8 @@ low = 0
 high = 1
 """
 COMMANDS = [
-    ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"), ("db", "upgrade"),
+    ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"),
+    ("db", "upgrade"), ("db", "check"), ("db", "backup"),
 ]  # fmt: skip
 
 
