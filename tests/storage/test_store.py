@@ -208,9 +208,11 @@ def test_an_event_loop_that_ends_does_not_take_the_writer_with_it(store):
     assert store.write(lambda tx: add_study(tx, "s")) == "s"
 
 
-ENDLESS = {
-    "sqlite": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
-    "postgresql": "SELECT pg_sleep(3600)",
+SLOW = {  # some ten seconds
+    "sqlite": (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 30000000) SELECT max(i) FROM n"
+    ),
+    "postgresql": "SELECT pg_sleep(10)",
 }
 
 
@@ -218,7 +220,7 @@ def test_a_read_is_stopped_at_its_time_limit_and_says_so(database):
     store = open_store(database, read_seconds=0.05)
 
     with pytest.raises(ReadTooLong, match=r"longer than 0\.05 seconds.*Ask for less"):
-        store.read(lambda tx: tx.execute(text(ENDLESS[tx.dialect.name])))
+        store.read(lambda tx: tx.execute(text(SLOW[tx.dialect.name])))
 
     assert store.read(lambda tx: tx.execute(text("SELECT 1")).scalar_one()) == 1
     store.close()
