@@ -1,7 +1,9 @@
 """The server's part of the command line. Heavy packages are imported when a command runs."""
 
+import gc
 import os
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,7 +23,8 @@ def register(commands: typer.Typer) -> None:
     """Add the server's commands."""
     commands.command()(serve)
     database = typer.Typer(help="Look after the database.", no_args_is_help=True)
-    database.command()(upgrade)
+    for command in (upgrade, check, backup):
+        database.command()(command)
     commands.add_typer(database, name="db")
 
 
@@ -44,6 +47,7 @@ def serve(
 
     Example: thiessen serve --database sqlite:///runs.db --port 8000
     """
+    gc.disable()  # modules are no garbage: to look for some while they are imported is a sixth of the start
     from app import logs
     from app.main import build
     from app.serving import serve as serve_one
@@ -51,6 +55,8 @@ def serve(
     from app.settings import WrongSetting, read_settings
     from app.storage import DatabaseUnavailable
 
+    gc.freeze()
+    gc.enable()
     try:
         settings = read_settings(
             os.environ, database=database, host=host, port=port, workers=workers, insecure=insecure
@@ -86,6 +92,43 @@ def upgrade(database: Database = None) -> None:
     except (WrongSetting, DatabaseUnavailable) as error:
         raise CommandFailed(str(error)) from error
     typer.echo(f"The database is at schema {revision}.")
+
+
+def check(database: Database = None) -> None:
+    """Look for damage, and for what contradicts itself; a server may run meanwhile.
+
+    Example: thiessen db check --database sqlite:///runs.db
+    """
+    from app.settings import WrongSetting, read_settings
+    from app.storage import DatabaseUnavailable
+    from app.storage.check import faults
+
+    try:
+        found = faults(read_settings(os.environ, database=database).database)
+    except (WrongSetting, DatabaseUnavailable) as error:
+        raise CommandFailed(str(error)) from error
+    if found:
+        raise CommandFailed("\n".join([*found, "Restore a backup, or report this with the lines above."]))
+    typer.echo("The database holds what it must.")
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The copy, a new file.", show_default=False)],
+    database: Database = None,
+) -> None:
+    """Copy a SQLite database as it is at one moment; a server may run meanwhile.
+
+    Example: thiessen db backup monday.db --database sqlite:///runs.db
+    """
+    from app.settings import WrongSetting, read_settings
+    from app.storage import DatabaseUnavailable
+    from app.storage.check import back_up
+
+    try:
+        back_up(read_settings(os.environ, database=database).database, file)
+    except (WrongSetting, DatabaseUnavailable) as error:
+        raise CommandFailed(str(error)) from error
+    typer.echo(f"The copy is {file}.")
 
 
 def _listen(settings: "Settings") -> socket.socket:

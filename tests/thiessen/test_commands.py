@@ -24,8 +24,8 @@ low = 0
 high = 1
 """
 COMMANDS = [
-    ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"), ("db", "upgrade"),
-    ("replay",),
+    ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"),
+    ("db", "upgrade"), ("db", "check"), ("db", "backup"), ("replay",),
 ]  # fmt: skip
 
 
