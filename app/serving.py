@@ -36,7 +36,8 @@ log = logging.getLogger("thiessen.server")
 
 def serve(settings: Settings, app: FastAPI, listener: socket.socket) -> None:
     """Answer what comes to the listener until a signal says stop; return when all is closed."""
-    config = uvicorn.Config(app, access_log=False, log_config=None)  # its access log tells paths: lease ids
+    # Its access log tells paths, and lease ids with them; nothing here speaks websockets.
+    config = uvicorn.Config(app, access_log=False, log_config=None, ws="none")
     config.timeout_graceful_shutdown = settings.shutdown_seconds * FOR_REQUESTS  # type: ignore[assignment]
     _Server(config, app, settings.shutdown_seconds).run(sockets=[listener])
 
@@ -77,9 +78,7 @@ def supervise(settings: Settings, listener: socket.socket) -> None:
     def finish(number: int, frame: FrameType | None) -> None:
         del number, frame
         if stop.is_set():
-            for place in places:
-                place.process.kill()
-            os._exit(IN_A_HURRY)
+            os._exit(IN_A_HURRY)  # each process sees it, and takes it for its own second signal
         stop.set()
 
     signal.signal(signal.SIGTERM, finish)

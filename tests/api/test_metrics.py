@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import update
 
 from app.storage import DatabaseUnavailable
+from app.storage.tables import studies
 from thiessen.version import __version__
 
 STUDY = {"space": {"x": {"type": "float", "low": 0, "high": 1}}, "strategy": "random"}
@@ -78,8 +80,11 @@ def test_requests_are_counted_by_their_route(caller, risen):
 def test_the_queue_is_that_of_the_active_studies_at_the_scrape(api, caller):
     caller.create(**STUDY, max_trials=2)
     caller.end(caller.leased(), "release")
-    caller.create(**STUDY, name="done", max_trials=1, task="u")
-    caller.end(caller.leased(tasks=["u"]), loss=0.5)
+    caller.create(**STUDY, name="other", task="u")
+    caller.lease(tasks=["u"])
+    api.app.state.house.store.write(
+        lambda tx: tx.execute(update(studies).where(studies.c.name == "other").values(state="completed"))
+    )
 
     depth = read(api)
 
