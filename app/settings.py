@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import ip_address
 from typing import Final
+from urllib.parse import urlsplit
 
 PREFIX: Final = "THIESSEN_"
 
@@ -23,17 +24,18 @@ class Settings:
     lease_seconds: float = 30.0  # how long a silent worker keeps its trial
     allowed_hosts: tuple[str, ...] = ()  # names to answer to, beside those of this machine
     insecure: bool = False  # serve beyond this machine without tokens
+    require_tokens: bool = False  # on this machine too
+    requests_per_second: float = 2000.0  # of each token or address; 0: any number
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
             raise WrongSetting(f"{PREFIX}PORT is a port from 0 (any free one) to 65535; got {self.port}.")
         if not 1 <= self.lease_seconds <= 30 * 24 * 3600:
             raise WrongSetting(f"{PREFIX}LEASE_SECONDS is from 1 to 2592000; got {self.lease_seconds:g}.")
-        if not self.insecure and not _is_loopback(self.host):
+        if not 0 <= self.requests_per_second <= 1e6:
             raise WrongSetting(
-                f"Refusing to serve on {self.host}: this version has no tokens yet, so anyone who reaches it "
-                "could read and write every study. Serve on 127.0.0.1, or say --insecure inside a network "
-                "that you trust."
+                f"{PREFIX}REQUESTS_PER_SECOND is from 0 (no limit) to 1000000; "
+                f"got {self.requests_per_second:g}."
             )
 
     @property
@@ -41,9 +43,23 @@ class Settings:
         return timedelta(seconds=self.lease_seconds)
 
     @property
+    def tokens_required(self) -> bool:
+        return self.require_tokens or not (self.insecure or _is_loopback(self.host))
+
+    @property
+    def refuses_proxies(self) -> bool:
+        """Whether what a proxy passes on is refused: nobody has said that strangers may come."""
+        return not (self.tokens_required or self.insecure)
+
+    @property
+    def database_option(self) -> str:
+        """How a command names this database; one with a password is best left to the environment."""
+        return "" if urlsplit(self.database).password else f" --database {self.database}"
+
+    @property
     def known_hosts(self) -> list[str]:
         """The Host headers that are answered: a web page elsewhere cannot make a browser send them."""
-        if self.insecure and not self.allowed_hosts:
+        if (self.insecure or self.tokens_required) and not self.allowed_hosts:
             return ["*"]
         return ["127.0.0.1", "localhost", "[::1]", *self.allowed_hosts]
 
@@ -51,13 +67,20 @@ class Settings:
 def read_settings(environment: Mapping[str, str], **given: object) -> Settings:
     """Return the settings of an environment; what is `given` and not None wins. Raises WrongSetting."""
     values: dict[str, object] = {}
-    for name, kind in (("database", str), ("host", str), ("port", int), ("lease_seconds", float)):
+    for name, kind in (
+        ("database", str),
+        ("host", str),
+        ("port", int),
+        ("lease_seconds", float),
+        ("requests_per_second", float),
+    ):
         if text := environment.get(PREFIX + name.upper()):
             values[name] = _converted(name, text, kind)
     if hosts := environment.get(f"{PREFIX}ALLOWED_HOSTS"):
         values["allowed_hosts"] = tuple(host.strip() for host in hosts.split(",") if host.strip())
-    if insecure := environment.get(f"{PREFIX}INSECURE"):
-        values["insecure"] = _truth(insecure)
+    for name in ("insecure", "require_tokens"):
+        if text := environment.get(PREFIX + name.upper()):
+            values[name] = _truth(name, text)
     values.update({name: value for name, value in given.items() if value is not None})
     return Settings(**values)  # type: ignore[arg-type] # converted above, one by one
 
@@ -69,9 +92,9 @@ def _converted(name: str, text: str, kind: type[str | int | float]) -> str | int
         raise WrongSetting(f"{PREFIX}{name.upper()} is a number; got {text!r}.") from None
 
 
-def _truth(text: str) -> bool:
+def _truth(name: str, text: str) -> bool:
     if text.lower() not in {"true", "false", "1", "0"}:
-        raise WrongSetting(f"{PREFIX}INSECURE is true or false; got {text!r}.")
+        raise WrongSetting(f"{PREFIX}{name.upper()} is true or false; got {text!r}.")
     return text.lower() in {"true", "1"}
 
 

@@ -7,13 +7,14 @@ from fastapi import APIRouter, Path, Response
 
 from app.api import wire
 from app.api.problems import documented
+from app.gate import WORK
 from app.house import TheHouse
 from app.lifecycle import report
 from app.lifecycle.lease import Wish
 from app.lifecycle.lease import lease as lease_trial
 from thiessen import contract
 
-router = APIRouter(tags=["leases"])
+router = APIRouter(tags=["leases"], dependencies=[WORK])
 
 LeaseId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="The lease, as it was given.")]
 ERRORS = documented(HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)

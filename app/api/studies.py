@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from app.api import wire
 from app.api.problems import documented
+from app.gate import READ, SUBMIT
 from app.house import TheHouse
 from app.lifecycle import rank, submit
 from thiessen import contract
@@ -22,6 +23,7 @@ Number = Annotated[int, Path(ge=0, lt=2**31, description="The trial's number in 
 @router.post(
     "/studies",
     status_code=HTTPStatus.CREATED,
+    dependencies=[SUBMIT],
     responses={
         200: {"model": contract.Study, "description": "The same study exists; here it is."},
         **documented(HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY),
@@ -35,14 +37,20 @@ def create_study(sent: contract.StudySpec, house: TheHouse, response: Response) 
     return wire.study(progress)
 
 
-@router.get("/studies/{name}", responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY))
+@router.get(
+    "/studies/{name}",
+    dependencies=[READ],
+    responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
 def read_study(name: StudyName, house: TheHouse) -> contract.Study:
     """Return a study as it stands."""
     return wire.study(submit.progress(house.store, name))
 
 
 @router.get(
-    "/studies/{name}/best", responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
+    "/studies/{name}/best",
+    dependencies=[READ],
+    responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 def best(name: StudyName, house: TheHouse, top: Top = 10) -> contract.Best:
     """Return the best configs of a study, best first."""
@@ -51,6 +59,7 @@ def best(name: StudyName, house: TheHouse, top: Top = 10) -> contract.Best:
 
 @router.get(
     "/studies/{name}/trials/{number}",
+    dependencies=[READ],
     responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 def read_trial(name: StudyName, number: Number, house: TheHouse) -> contract.Trial:

@@ -4,6 +4,18 @@ Requests refuse fields they do not know; answers are read tolerantly, so that an
 a newer server.
 """
 
+from thiessen.contract.access import (
+    Audit,
+    Deed,
+    NewToken,
+    Project,
+    ProjectPatch,
+    ProjectRequest,
+    Projects,
+    Token,
+    TokenRequest,
+    Tokens,
+)
 from thiessen.contract.leases import (
     Diverged,
     Failure,
@@ -21,9 +33,11 @@ from thiessen.contract.trials import Attempt, Reasons, Refused, Trial
 
 __all__ = [
     "Attempt",
+    "Audit",
     "Best",
     "BestConfig",
     "Counts",
+    "Deed",
     "Diverged",
     "Failure",
     "Heartbeat",
@@ -31,12 +45,20 @@ __all__ = [
     "Lease",
     "LeaseRequest",
     "Loss",
+    "NewToken",
     "Outcome",
     "Point",
     "Problem",
+    "Project",
+    "ProjectPatch",
+    "ProjectRequest",
+    "Projects",
     "Reasons",
     "Refused",
     "Study",
     "StudySpec",
+    "Token",
+    "TokenRequest",
+    "Tokens",
     "Trial",
 ]
