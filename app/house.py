@@ -19,7 +19,7 @@ class House:
     hearing: Hearing
 
 
-def _the_house(request: Request) -> House:
+async def _the_house(request: Request) -> House:
     return cast("House", request.app.state.house)
 
 

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 
 from fastapi import Request
 from starlette.responses import RedirectResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import problem, refused, unavailable
 from app.domain.access import ANONYMOUS, Principal
@@ -15,6 +15,10 @@ from app.gate import COOKIE, OPEN, Gate, address_of
 from app.storage import DatabaseUnavailable
 
 READING: Final = {"GET", "HEAD", "OPTIONS"}
+GUARDS: Final = (  # on every answer: a browser takes it for what it says it is, and shows it to no other site
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
 Headers = dict[bytes, bytes]
 
 
@@ -44,7 +48,13 @@ class Door:
             else:
                 scope.setdefault("state", {}).update(principal=principal, who=principal.name)
                 answer = self.app
-        await answer(scope, receive, send)
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *GUARDS]
+            await send(message)
+
+        await answer(scope, receive, send_guarded)
 
     async def _admitted(self, scope: Scope, headers: Headers) -> Principal:
         address = address_of(scope)
@@ -52,12 +62,26 @@ class Door:
             self.gate.count(address)
             return ANONYMOUS
         try:
-            principal = await self.gate.identify(_token(scope, headers), address)
+            principal = await self.gate.identify(self._token(scope, headers), address)
         except Unauthorized:
             self.gate.count(address)
             raise
         self.gate.count(address if principal is ANONYMOUS else f"token {principal.name!r}")
         return principal
+
+    def _token(self, scope: Scope, headers: Headers) -> str | None:
+        """Return the token of a request: of its header, or of the dashboard's cookie when it only reads.
+
+        A cookie is no reason to refuse anybody where none is needed: it may be meant for another port.
+        """
+        if b"authorization" in headers:
+            kind, _, token = headers[b"authorization"].decode("latin-1").partition(" ")
+            if kind.lower() != "bearer":
+                raise Unauthorized("Authorization is `Bearer` and a token here.")
+            return token.strip()
+        if self.gate.tokens_required and scope["method"] in READING:
+            return Request(scope).cookies.get(COOKIE)
+        return None
 
     def _proxied(self, scope: Scope, headers: Headers) -> ASGIApp | None:
         """Refuse what a proxy passes on to an open server: it takes strangers for people of this machine."""
@@ -95,16 +119,6 @@ def _host_of(origin: bytes) -> bytes:
         return urlsplit(origin.lower()).netloc
     except ValueError:
         return b""
-
-
-def _token(scope: Scope, headers: Headers) -> str | None:
-    """Return the token of a request: of its header, or of the dashboard's cookie when it only reads."""
-    if b"authorization" in headers:
-        kind, _, token = headers[b"authorization"].decode("latin-1").partition(" ")
-        if kind.lower() != "bearer":
-            raise Unauthorized("Authorization is `Bearer` and a token here.")
-        return token.strip()
-    return Request(scope).cookies.get(COOKIE) if scope["method"] in READING else None
 
 
 def _is_page(scope: Scope, headers: Headers) -> bool:

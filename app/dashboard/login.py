@@ -32,7 +32,7 @@ async def ask(request: Request, next: str = "/") -> Response:  # noqa: A002 - th
     gate: Gate = request.app.state.gate
     token = request.cookies.get(COOKIE)
     name = None
-    if token is not None:
+    if token is not None and gate.tokens_required:
         try:
             name = (await gate.identify(token, address_of(request.scope))).name
         except Refusal:

@@ -20,7 +20,7 @@ POLICY: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
-    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",  # after signing out the browser has nothing left to show
     "Referrer-Policy": "same-origin",  # with none at all a browser would not say that our forms are ours
 }
 REFRESH_SECONDS: Final = 3

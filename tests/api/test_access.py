@@ -308,6 +308,15 @@ def test_a_page_of_another_site_changes_nothing_even_without_a_body(api, headers
         assert is_a_problem(answer, 403, "foreign-origin", "another site")
 
 
+@pytest.mark.parametrize("path", ["/api/v1/projects", "/healthz", "/", "/style.css", "/nothing"])
+def test_no_answer_is_for_other_sites(api, path):
+    headers = api.get(path, headers={"origin": "http://evil.example"}).headers
+
+    assert headers.get_list("x-content-type-options") == ["nosniff"]
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert not [name for name in headers if name.startswith("access-control")]
+
+
 @pytest.mark.parametrize("headers", [{}, {"origin": "http://127.0.0.1"}, {"sec-fetch-site": "same-origin"}])
 def test_our_own_pages_and_other_programs_are_not_foreign(api, headers):
     assert api.post("/api/v1/projects", json={"name": "lab"}, headers=headers).status_code == 201

@@ -128,7 +128,8 @@ def test_a_revoked_token_leads_to_the_form_again(browser, tokens):
     assert "Sign in" in browser.get("/login").text
 
 
-def test_an_open_server_asks_for_nothing(api):
+def test_an_open_server_asks_for_nothing_and_does_not_mind_the_cookie_of_another_port(api):
+    api.cookies.set(COOKIE, "thiessen_of_another_server")
     assert "asks for no token" in api.get("/login").text
     assert api.get("/").status_code == 200
 
