@@ -119,11 +119,15 @@ class Allowed(SecurityBase):
 
     async def __call__(self, request: Request) -> Principal:
         principal = cast("Principal", request.state.principal)
-        if not principal.may(self.scope):
-            raise ScopeMissing(principal, self.scope)
+        self.insist(principal)
         if principal.project is not None:
             self._check_reach(principal, request.path_params.get("project", DEFAULT))
         return principal
+
+    def insist(self, principal: Principal) -> None:
+        """Raise Forbidden unless it may: for a route of which a part needs more."""
+        if not principal.may(self.scope):
+            raise ScopeMissing(principal, self.scope)
 
     def _check_reach(self, principal: Principal, project: str) -> None:
         if self.reach is Reach.SERVER:
