@@ -28,7 +28,7 @@ class House:
     closing: asyncio.Event = field(default_factory=asyncio.Event)  # set when the server stops: wait no longer
 
 
-def _the_house(request: Request) -> House:
+async def _the_house(request: Request) -> House:
     return cast("House", request.app.state.house)
 
 

@@ -154,7 +154,8 @@ def _events() -> None:
     )
     op.execute(
         "INSERT INTO events (study_id, seq, at, who, kind, trial, after, cause)"
-        " SELECT study_id, number + 2, created_at, 'server', 'trial.created', number, state, cause FROM trials"
+        " SELECT study_id, number + 2, created_at, 'server', 'trial.created', number, state, cause"
+        " FROM trials"
     )
     op.execute("UPDATE studies SET events = trials + 1")
 

@@ -106,7 +106,7 @@ def test_the_largest_finite_losses_are_kept_exactly(caller):
         ("post", "/api/v1/leases/not-a-lease/release", 422, "invalid-request", "lease_id"),
     ],
 )
-def test_every_refusal_is_a_problem_document(caller, method, path, status, kind, said):  # noqa: PLR0917
+def test_every_refusal_is_a_problem_document(caller, method, path, status, kind, said):
     caller.create()
 
     assert is_a_problem(getattr(caller.api, method)(path), status, kind, said)
