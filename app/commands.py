@@ -2,7 +2,7 @@
 
 import os
 import socket
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -10,6 +10,8 @@ from thiessen.cli.failure import CommandFailed
 
 if TYPE_CHECKING:
     from app.settings import Settings
+
+STOP_SECONDS: Final = 10  # for the answers under way; a reader that reads no more gets no longer
 
 Database = Annotated[
     str | None,
@@ -55,7 +57,16 @@ def serve(
     name, bound = listener.getsockname()[:2]
     typer.echo(f"Serving at http://{f'[{name}]' if ':' in name else name}:{bound}  (Ctrl-C stops)")
     # No access log: lease ids are part of the paths.
-    uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning")).run(sockets=[listener])
+    config = uvicorn.Config(
+        app, access_log=False, log_level="warning", timeout_graceful_shutdown=STOP_SECONDS
+    )
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            app.state.house.followers.close()  # it waits for every answer, and these would never end
+            await super().shutdown(sockets)
+
+    Server(config).run(sockets=[listener])
 
 
 def upgrade(database: Database = None) -> None:

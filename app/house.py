@@ -6,6 +6,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
 from app.storage import Store
 
@@ -17,6 +18,7 @@ class House:
     store: Store
     lease_for: timedelta
     hearing: Hearing
+    followers: Followers
 
 
 def _the_house(request: Request) -> House:

@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from app.api import health, leases, studies
+from app.api import events, health, leases, studies
 from app.api.limits import BodyLimit, KnownHost
 from app.api.problems import answer_with_problems
 from app.dashboard import pages
 from app.house import House
 from app.lifecycle.expire import expire
+from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
 from app.settings import Settings
 from app.storage import DatabaseUnavailable, open_store
@@ -30,7 +31,12 @@ def build(settings: Settings) -> FastAPI:
     store = open_store(settings.database)
     try:
         prepare(store)
-        house = House(store=store, lease_for=settings.lease_for, hearing=Hearing(store, settings.lease_for))
+        house = House(
+            store=store,
+            lease_for=settings.lease_for,
+            hearing=Hearing(store, settings.lease_for),
+            followers=Followers(store),
+        )
     except BaseException:
         store.close()
         raise
@@ -38,14 +44,18 @@ def build(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         del app
-        sweeper = asyncio.create_task(_sweep(house))
+        tasks = [asyncio.create_task(_sweep(house)), asyncio.create_task(house.followers.look_out())]
         yield
-        sweeper.cancel()
+        house.followers.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.to_thread(store.close)
 
     app = FastAPI(title="Thiessen", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.house = house
     app.include_router(studies.router, prefix="/api/v1")
+    app.include_router(events.router, prefix="/api/v1")
     app.include_router(leases.router, prefix="/api/v1")
     app.include_router(health.router)
     app.include_router(pages.router)

@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from app.domain.errors import Conflict, InvalidRequest, NotFound, Refusal, StrategyUnavailable
+from app.lifecycle.follow import TooManyFollowers
 from app.storage import DatabaseUnavailable
 from thiessen.contract import Problem
 from thiessen.search.strategy import StrategyError
@@ -50,6 +51,7 @@ def answer_with_problems(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(StrategyUnavailable, _thinking)
+    app.add_exception_handler(TooManyFollowers, _crowded)
     app.add_exception_handler(DatabaseUnavailable, _unavailable)
     app.add_exception_handler(Exception, _failed)
 
@@ -119,6 +121,13 @@ def _thinking(request: Request, error: Exception) -> Response:
     del request
     return problem(
         HTTPStatus.SERVICE_UNAVAILABLE, "strategy-unavailable", str(error), Retry_After=str(RETRY_SECONDS)
+    )
+
+
+def _crowded(request: Request, error: Exception) -> Response:
+    del request
+    return problem(
+        HTTPStatus.SERVICE_UNAVAILABLE, "too-many-streams", str(error), Retry_After=str(RETRY_SECONDS)
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from app.domain.event import Event
 from app.domain.study import Progress, Spec
 from app.domain.trial import Attempt, Cause, Fault, Leased, Ranked, Result, Runner, Trial
 from thiessen import contract
@@ -71,6 +72,10 @@ def _reasons(reasons: Reasons) -> contract.Reasons:
 def _attempt(attempt: Attempt) -> contract.Attempt:
     values: dict[str, Any] = {**vars(attempt), "attempt": attempt.number}
     return contract.Attempt.model_validate(values)
+
+
+def event(found: Event) -> contract.Event:
+    return contract.Event.model_validate(vars(found))
 
 
 def runner(request: contract.LeaseRequest) -> Runner:

@@ -196,7 +196,8 @@ def test_the_openapi_document_names_every_route_and_shows_an_example_of_every_re
     } - {""}
 
     assert {path.removeprefix("/api/v1") for path in document["paths"]} == {
-        "/studies", "/studies/{name}", "/studies/{name}/best", "/studies/{name}/trials/{number}",
+        "/studies", "/studies/{name}", "/studies/{name}/best", "/studies/{name}/events",
+        "/studies/{name}/trials/{number}",
         "/leases", "/leases/{lease_id}/heartbeat", "/leases/{lease_id}/complete", "/leases/{lease_id}/fail",
         "/leases/{lease_id}/release",
     }  # fmt: skip

@@ -4,6 +4,7 @@ Requests refuse fields they do not know; answers are read tolerantly, so that an
 a newer server.
 """
 
+from thiessen.contract.events import Event, EventPage
 from thiessen.contract.leases import (
     Diverged,
     Failure,
@@ -25,6 +26,8 @@ __all__ = [
     "BestConfig",
     "Counts",
     "Diverged",
+    "Event",
+    "EventPage",
     "Failure",
     "Heartbeat",
     "HeartbeatAnswer",
