@@ -19,6 +19,7 @@ class House:
     lease_for: timedelta
     hearing: Hearing
     followers: Followers
+    allow_private_webhooks: bool
 
 
 def _the_house(request: Request) -> House:

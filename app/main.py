@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from app.api import events, health, leases, studies
+from app.api import events, health, leases, studies, webhooks, wire
 from app.api.limits import BodyLimit, KnownHost
 from app.api.problems import answer_with_problems
 from app.dashboard import pages
 from app.house import House
+from app.lifecycle.deliver import Postman
 from app.lifecycle.expire import expire
 from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
@@ -36,6 +37,7 @@ def build(settings: Settings) -> FastAPI:
             lease_for=settings.lease_for,
             hearing=Hearing(store, settings.lease_for),
             followers=Followers(store),
+            allow_private_webhooks=settings.allow_private_webhooks,
         )
     except BaseException:
         store.close()
@@ -44,7 +46,9 @@ def build(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         del app
-        tasks = [asyncio.create_task(_sweep(house)), asyncio.create_task(house.followers.look_out())]
+        postman = Postman(store, write=wire.delivery, allow_private=settings.allow_private_webhooks)
+        work = (_sweep(house), house.followers.look_out(), postman.work())
+        tasks = [asyncio.create_task(each) for each in work]
         yield
         house.followers.close()
         for task in tasks:
@@ -57,6 +61,7 @@ def build(settings: Settings) -> FastAPI:
     app.include_router(studies.router, prefix="/api/v1")
     app.include_router(events.router, prefix="/api/v1")
     app.include_router(leases.router, prefix="/api/v1")
+    app.include_router(webhooks.router, prefix="/api/v1")
     app.include_router(health.router)
     app.include_router(pages.router)
     answer_with_problems(app)

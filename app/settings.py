@@ -23,6 +23,7 @@ class Settings:
     lease_seconds: float = 30.0  # how long a silent worker keeps its trial
     allowed_hosts: tuple[str, ...] = ()  # names to answer to, beside those of this machine
     insecure: bool = False  # serve beyond this machine without tokens
+    allow_private_webhooks: bool = False  # tell addresses of one's own network too
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
@@ -56,8 +57,9 @@ def read_settings(environment: Mapping[str, str], **given: object) -> Settings:
             values[name] = _converted(name, text, kind)
     if hosts := environment.get(f"{PREFIX}ALLOWED_HOSTS"):
         values["allowed_hosts"] = tuple(host.strip() for host in hosts.split(",") if host.strip())
-    if insecure := environment.get(f"{PREFIX}INSECURE"):
-        values["insecure"] = _truth(insecure)
+    for name in ("insecure", "allow_private_webhooks"):
+        if text := environment.get(PREFIX + name.upper()):
+            values[name] = _truth(name, text)
     values.update({name: value for name, value in given.items() if value is not None})
     return Settings(**values)  # type: ignore[arg-type] # converted above, one by one
 
@@ -69,9 +71,9 @@ def _converted(name: str, text: str, kind: type[str | int | float]) -> str | int
         raise WrongSetting(f"{PREFIX}{name.upper()} is a number; got {text!r}.") from None
 
 
-def _truth(text: str) -> bool:
+def _truth(name: str, text: str) -> bool:
     if text.lower() not in {"true", "false", "1", "0"}:
-        raise WrongSetting(f"{PREFIX}INSECURE is true or false; got {text!r}.")
+        raise WrongSetting(f"{PREFIX}{name.upper()} is true or false; got {text!r}.")
     return text.lower() in {"true", "1"}
 
 

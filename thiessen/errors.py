@@ -5,8 +5,11 @@ ThiessenError
 ├── ServerFailed          the server answered 5xx
 └── Refused               the server said no, and why
     ├── InvalidRequest    a field is missing, unknown or out of its limits
+    ├── ForbiddenAddress  the server does not call this address
+    ├── ProjectNotFound
     ├── StudyNotFound
     ├── TrialNotFound
+    ├── WebhookNotFound
     ├── StudyExists       the name is taken by a study with another spec
     ├── LeaseLost         the trial was given to somebody else, or has its result
     └── ResultDiffers     this lease has already reported something else
@@ -33,12 +36,24 @@ class InvalidRequest(Refused):
     """A field is missing, unknown or out of its limits."""
 
 
+class ForbiddenAddress(Refused):
+    """The server does not call this address on anyone's behalf."""
+
+
+class ProjectNotFound(Refused):
+    """No project has this name."""
+
+
 class StudyNotFound(Refused):
     """No study has this name."""
 
 
 class TrialNotFound(Refused):
     """The study has no trial of this number."""
+
+
+class WebhookNotFound(Refused):
+    """No webhook has this number."""
 
 
 class StudyExists(Refused):
@@ -55,8 +70,11 @@ class ResultDiffers(Refused):
 
 _BY_TYPE: dict[str, type[Refused]] = {
     "invalid-request": InvalidRequest,
+    "forbidden-address": ForbiddenAddress,
+    "project-not-found": ProjectNotFound,
     "study-not-found": StudyNotFound,
     "trial-not-found": TrialNotFound,
+    "webhook-not-found": WebhookNotFound,
     "study-exists": StudyExists,
     "lease-lost": LeaseLost,
     "result-differs": ResultDiffers,

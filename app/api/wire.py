@@ -6,6 +6,7 @@ from typing import Any
 from app.domain.event import Event
 from app.domain.study import Progress, Spec
 from app.domain.trial import Attempt, Cause, Fault, Leased, Ranked, Result, Runner, Trial
+from app.domain.webhook import Delivery, Subscription, Webhook
 from thiessen import contract
 from thiessen.integrations import KNOWN
 from thiessen.search import Reasons
@@ -76,6 +77,29 @@ def _attempt(attempt: Attempt) -> contract.Attempt:
 
 def event(found: Event) -> contract.Event:
     return contract.Event.model_validate(vars(found))
+
+
+def delivery(found: Delivery) -> bytes:
+    events = [event(each) for each in found.events]
+    sent = contract.Delivery(webhook=found.webhook, project=found.project, study=found.study, events=events)
+    return sent.model_dump_json().encode()
+
+
+def subscription(sent: contract.WebhookSpec) -> Subscription:
+    return Subscription(project=sent.project, study=sent.study, url=sent.url, kinds=tuple(sent.kinds))
+
+
+def webhook(found: Webhook) -> contract.Webhook:
+    return contract.Webhook.model_validate(_webhook(found))
+
+
+def new_webhook(found: Webhook, secret: str) -> contract.NewWebhook:
+    return contract.NewWebhook.model_validate({**_webhook(found), "secret": secret})
+
+
+def _webhook(found: Webhook) -> dict[str, Any]:
+    asked = {**vars(found.subscription), "kinds": list(found.subscription.kinds)}
+    return {**vars(found), **asked, "state": "active" if found.is_active else "paused"}
 
 
 def runner(request: contract.LeaseRequest) -> Runner:

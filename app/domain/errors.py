@@ -2,7 +2,8 @@
 
 Refusal
 ├── InvalidRequest
-├── NotFound: StudyNotFound, TrialNotFound
+├── ForbiddenAddress
+├── NotFound: ProjectNotFound, StudyNotFound, TrialNotFound, WebhookNotFound
 └── Conflict: StudyExists, LeaseLost, ResultDiffers
 """
 
@@ -26,8 +27,30 @@ class StrategyUnavailable(Exception):  # noqa: N818
         super().__init__(f"The strategy of study {study!r} {why}.")
 
 
+class ForbiddenAddress(Refusal):
+    """The server does not call this address on anyone's behalf."""
+
+    type = "forbidden-address"
+
+    def __init__(self, host: str, address: str) -> None:
+        super().__init__(
+            f"The webhook's host {host!r} is at {address}, which is not on the open Internet. "
+            "Choose another, or set THIESSEN_ALLOW_PRIVATE_WEBHOOKS=true if whoever may create webhooks may "
+            "also call every machine that this server reaches."
+        )
+
+
 class NotFound(Refusal):
     """Nothing has this name."""
+
+
+class ProjectNotFound(NotFound):
+    """No project has this name."""
+
+    type = "project-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no project {name!r}. Check the name; POST /api/v1/projects creates one.")
 
 
 class StudyNotFound(NotFound):
@@ -49,6 +72,15 @@ class TrialNotFound(NotFound):
 
     def __init__(self, study: str, number: int, trials: int) -> None:
         super().__init__(f"Study {study!r} has no trial {number}; it has {trials}, numbered from 0.")
+
+
+class WebhookNotFound(NotFound):
+    """No webhook has this number."""
+
+    type = "webhook-not-found"
+
+    def __init__(self, webhook_id: int) -> None:
+        super().__init__(f"There is no webhook {webhook_id}. GET /api/v1/webhooks lists them.")
 
 
 class Conflict(Refusal):

@@ -89,7 +89,7 @@ def test_more_streams_than_seats_are_asked_to_come_back(api, house):
 @contextmanager
 def stream(url, after=0):
     headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
-    with httpx.stream("GET", url + EVENTS, headers=headers, timeout=30) as answer:
+    with httpx.stream("GET", url + EVENTS, headers=headers, timeout=10) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         yield told(answer)
 

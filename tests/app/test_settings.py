@@ -17,6 +17,7 @@ def test_every_setting_is_read_from_the_environment():
         "THIESSEN_LEASE_SECONDS": "2.5",
         "THIESSEN_ALLOWED_HOSTS": "lab.example, other",
         "THIESSEN_INSECURE": "true",
+        "THIESSEN_ALLOW_PRIVATE_WEBHOOKS": "1",
     }
 
     read = read_settings(environment)
@@ -29,6 +30,7 @@ def test_every_setting_is_read_from_the_environment():
         lease_seconds=2.5,
         allowed_hosts=("lab.example", "other"),
         insecure=True,
+        allow_private_webhooks=True,
     )
 
 

@@ -48,7 +48,7 @@ def test_every_command_and_option_is_documented(name, command):
 
 def test_every_route_is_documented(tmp_path):
     app = build_server(Settings(database=f"sqlite:///{tmp_path}/x.db"))
-    documented = set(re.findall(r"`(?:GET|POST) (/[^`?]*)", page("reference/http.md")))
+    documented = set(re.findall(r"`(?:GET|POST|PUT|PATCH|DELETE) (/[^`?]*)", page("reference/http.md")))
     pages = {"/healthz", "/readyz", "/", "/studies/{name}", "/style.css", "/docs", "/openapi.json"}
     app.state.house.store.close()
 

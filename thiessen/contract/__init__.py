@@ -19,12 +19,21 @@ from thiessen.contract.leases import (
 from thiessen.contract.problems import Problem
 from thiessen.contract.studies import Best, BestConfig, Counts, Study, StudySpec
 from thiessen.contract.trials import Attempt, Reasons, Refused, Trial
+from thiessen.contract.webhooks import (
+    Delivery,
+    NewWebhook,
+    Webhook,
+    WebhookChange,
+    WebhookPage,
+    WebhookSpec,
+)
 
 __all__ = [
     "Attempt",
     "Best",
     "BestConfig",
     "Counts",
+    "Delivery",
     "Diverged",
     "Event",
     "EventPage",
@@ -34,6 +43,7 @@ __all__ = [
     "Lease",
     "LeaseRequest",
     "Loss",
+    "NewWebhook",
     "Outcome",
     "Point",
     "Problem",
@@ -42,4 +52,8 @@ __all__ = [
     "Study",
     "StudySpec",
     "Trial",
+    "Webhook",
+    "WebhookChange",
+    "WebhookPage",
+    "WebhookSpec",
 ]

@@ -24,6 +24,16 @@ StudyState = Literal["active", "completed"]
 TrialState = Literal["queued", "running", "succeeded", "diverged", "failed"]
 Cause = Literal["error", "out_of_memory", "attempts_used_up"]
 
+EventKind = Literal[
+    "study.created",
+    "study.changed",
+    "study.completed",
+    "study.archived",
+    "trial.created",
+    "trial.moved",
+    "trial.noted",
+]
+
 
 class Request(BaseModel):
     """What a client sends; nothing is guessed: neither a number from a string nor one from true."""
