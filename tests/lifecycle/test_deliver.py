@@ -116,6 +116,10 @@ def test_only_the_wanted_kinds_and_studies_are_sent_and_the_rest_is_passed_over(
 
     assert receiver.seqs == last
     assert hooks.read(hook).behind == 0
+    hooks.happen(3)
+    hooks.serve(hook)
+    assert receiver.seqs == last
+    assert hooks.read(hook).behind == 0
     assert hooks.due() == []
 
 
@@ -222,10 +226,11 @@ def test_a_busy_study_does_not_keep_another_waiting(hooks, desk, receiver):
     assert json.loads(receiver.requests[0][1])["study"] == "quiet"
 
 
-def test_events_gather_for_a_second_before_they_travel(hooks, clock):
+def test_events_gather_for_a_second_before_they_travel(hooks, receiver, clock):
     hook = hooks.add()
     hooks.store.write(happen)
-    assert hooks.due() == []
+    hooks.serve(hook)
+    assert (hooks.due(), receiver.requests) == ([], [])
 
     clock.advance(timedelta(seconds=2))
 
