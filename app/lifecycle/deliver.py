@@ -57,13 +57,17 @@ class Postman:
                     return
         except DatabaseUnavailable as error:
             log.warning("%s", error)
+        except Exception:
+            log.exception("Serving webhook %d failed; it is due again in a while.", webhook)
 
     async def _due(self, most: int) -> list[int]:
         try:
             return await asyncio.to_thread(self._store.read, partial(webhooks.due, limit=most))
         except DatabaseUnavailable as error:
             log.warning("%s", error)
-            return []
+        except Exception:
+            log.exception("Looking for webhooks that are due failed; trying again.")
+        return []
 
     async def _deliver(self, delivery: Delivery) -> bool:
         error = await self._fault(delivery)

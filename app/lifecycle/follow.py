@@ -82,6 +82,8 @@ class Followers:
                 await self._look()
             except DatabaseUnavailable as error:
                 log.warning("%s", error)
+            except Exception:
+                log.exception("Looking for events failed; streams wait for the next look.")
             await asyncio.sleep(LOOK_SECONDS)
 
     def close(self) -> None:

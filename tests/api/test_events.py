@@ -203,6 +203,35 @@ class CountingStore:
         return self._store.read(step)
 
 
+class BreakingStore:
+    """Fails at the first time it is read, in a way that nobody thought of."""
+
+    def __init__(self, store) -> None:
+        self._store = store
+        self._is_broken = True
+
+    def read(self, step):
+        was_broken, self._is_broken = self._is_broken, False
+        if was_broken:
+            raise ArithmeticError("strange")
+        return self._store.read(step)
+
+
+def test_a_look_that_fails_is_followed_by_the_next(house, monkeypatch, caplog):
+    monkeypatch.setattr("app.lifecycle.follow.LOOK_SECONDS", 0.001)
+    followers = Followers(BreakingStore(house.store))
+    house.store.write(happen)
+
+    async def scenario():
+        looking = asyncio.create_task(followers.look_out())
+        heard = await followers.wait(1, after=0, patience_seconds=30)
+        looking.cancel()
+        return heard
+
+    assert asyncio.run(scenario()) is Heard.NEWS
+    assert "strange" in caplog.text
+
+
 def test_nothing_is_read_while_nobody_waits(house, monkeypatch):
     monkeypatch.setattr("app.lifecycle.follow.LOOK_SECONDS", 0.001)
     store = CountingStore(house.store)

@@ -299,6 +299,29 @@ def test_the_certificate_asked_for_is_that_of_the_name(hooks, monkeypatch):
     assert called == [("2606:4700::1111", "hook.example", "hook.example")]
 
 
+def test_a_webhook_that_cannot_be_served_keeps_no_other_waiting(hooks, receiver, monkeypatch, caplog):
+    broken, sound = hooks.add(), hooks.add()
+    numbers = hooks.happen(2)
+
+    def take(tx, webhook_id, original=webhooks.take):
+        if webhook_id == broken:
+            raise ArithmeticError("strange")
+        return original(tx, webhook_id)
+
+    monkeypatch.setattr(webhooks, "take", take)
+
+    async def scenario():
+        working = asyncio.create_task(Postman(hooks.store, write=wire.delivery, allow_private=True).work())
+        await asyncio.to_thread(wait_until, lambda: hooks.read(sound).behind == 0)
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+
+    asyncio.run(scenario())
+
+    assert receiver.seqs == numbers
+    assert "strange" in caplog.text
+
+
 def test_postmen_of_two_servers_send_everything_between_them(hooks, receiver):
     hook = hooks.add()
     numbers = hooks.happen(300)
