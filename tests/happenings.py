@@ -1,8 +1,35 @@
 """Events written straight into the database, as any server of it might."""
 
-from sqlalchemy import create_engine, insert, select, update
+from contextlib import contextmanager
+
+from sqlalchemy import create_engine, event, insert, select, update
+from sqlalchemy.pool import Pool
 
 from app.storage.tables import events, now, studies
+
+
+def begin(tx, study="s"):
+    """Store a study to which nothing has happened; return its id."""
+    row = {
+        "name": study, "task": "t", "space": {}, "strategy": "random", "seed": 0, "max_trials": 1,
+        "max_attempts": 1, "state": "active", "trials": 0, "observations": 0, "created_at": now(),
+    }  # fmt: skip
+    return tx.execute(insert(studies).values(row).returning(studies.c.id)).scalar_one()
+
+
+@contextmanager
+def connections_in_use():
+    """Count the connections that any store has taken out of its pool since."""
+    in_use = set()
+    watched = {
+        "checkout": lambda driver, record, proxy: in_use.add(record),  # noqa: ARG005
+        "checkin": lambda driver, record: in_use.discard(record),  # noqa: ARG005
+    }
+    for name, watch in watched.items():
+        event.listen(Pool, name, watch)
+    yield in_use
+    for name, watch in watched.items():
+        event.remove(Pool, name, watch)
 
 
 def happen(tx, times=1, study="s", **changed):

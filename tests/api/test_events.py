@@ -10,10 +10,9 @@ import pytest
 
 from app.api import events
 from app.lifecycle.follow import Followers, Heard
-from app.storage import feed, studies
 from tests.api.conftest import a_study
 from tests.conftest import address_of, wait_until
-from tests.happenings import happen, happen_elsewhere
+from tests.happenings import begin, connections_in_use, happen, happen_elsewhere
 from thiessen.client import Client
 from thiessen.contract import StudySpec
 
@@ -167,28 +166,29 @@ def test_a_stream_ends_with_its_server(database, programs):
 def test_two_hundred_streams_wait_without_a_thread_and_without_a_connection(house):
     followers = Followers(house.store)
     here = dataclasses.replace(house, followers=followers)
-    study = house.store.read(lambda tx: studies.named(tx, "s"))
-    last = house.store.read(lambda tx: feed.last(tx, [study.id]))[study.id]
+    study = house.store.write(lambda tx: begin(tx, "quiet"))
+    house.store.write(lambda tx: happen(tx, study="quiet"))
 
     async def scenario():
         looking = asyncio.create_task(followers.look_out())
         before = threading.active_count()
-        streams = [events._frames(here, study.id, last) for _ in range(200)]
+        streams = [events._frames(here, study, 1) for _ in range(200)]
         for frames in streams:
             assert (await anext(frames)).startswith("retry:")
         waiting = [asyncio.ensure_future(anext(frames)) for frames in streams]
         await asyncio.to_thread(wait_until, lambda: len(followers._waiting) == 200)
-        busy = threading.active_count() - before, house.store.engine.pool.checkedout()
-        await asyncio.to_thread(house.store.write, happen)
+        await asyncio.to_thread(wait_until, lambda: not in_use)  # but for the moment of each look
+        threads = threading.active_count() - before
+        await asyncio.to_thread(house.store.write, lambda tx: happen(tx, study="quiet"))
         heard = await asyncio.gather(*waiting)
         looking.cancel()
-        return busy, heard
+        return threads, heard
 
-    (threads, connections), heard = asyncio.run(scenario())
+    with connections_in_use() as in_use:
+        threads, heard = asyncio.run(scenario())
 
     assert threads <= 32  # those of the pool that reads, however many wait
-    assert connections == 0
-    assert all(frame.startswith(f"id: {last + 1}\nevent: trial.created\n") for frame in heard)
+    assert all(frame.startswith("id: 2\nevent: trial.created\n") for frame in heard)
 
 
 class CountingStore:

@@ -17,7 +17,7 @@ from app.lifecycle import deliver
 from app.lifecycle.deliver import Postman
 from app.storage import webhooks
 from tests.conftest import wait_until
-from tests.happenings import happen
+from tests.happenings import begin, connections_in_use, happen
 from tests.receivers import receiving
 
 BEFORE = datetime(2026, 1, 1, tzinfo=UTC)
@@ -42,6 +42,9 @@ class Hooks:
         secret = "s3cret"  # noqa: S105
         return self.store.write(lambda tx: webhooks.add(tx, asked, secret=secret, who="me")).id
 
+    def begin(self, study):
+        return self.store.write(lambda tx: begin(tx, study))
+
     def happen(self, times=1, **changed):
         """Long enough ago to be sent at once."""
         return self.store.write(lambda tx: happen(tx, times, **{"at": BEFORE} | changed))
@@ -61,9 +64,10 @@ class Hooks:
 
 
 @pytest.fixture
-def hooks(desk, receiver):
-    desk.submit()
-    return Hooks(desk.store, receiver.url)
+def hooks(store, receiver):
+    opened = Hooks(store, receiver.url)
+    opened.begin("s")
+    return opened
 
 
 def test_events_arrive_once_and_in_order_in_bounded_deliveries(hooks, receiver):
@@ -91,10 +95,10 @@ def test_a_delivery_says_whose_it_is(hooks, receiver):
     assert sent["events"][0]["at"] == "2026-01-01T00:00:00Z"
 
 
-def test_what_happened_before_the_webhook_is_not_sent_and_a_later_study_is_sent_whole(hooks, desk, receiver):
+def test_what_happened_before_the_webhook_is_not_sent_and_a_later_study_is_sent_whole(hooks, receiver):
     hooks.happen(3)
     hook = hooks.add()
-    desk.submit(name="later")
+    hooks.begin("later")
     hooks.happen(2, study="later")
 
     hooks.serve(hook)
@@ -104,8 +108,8 @@ def test_what_happened_before_the_webhook_is_not_sent_and_a_later_study_is_sent_
     assert sent[0]["events"][0]["seq"] == 1
 
 
-def test_only_the_wanted_kinds_and_studies_are_sent_and_the_rest_is_passed_over(hooks, desk, receiver):
-    desk.submit(name="other")
+def test_only_the_wanted_kinds_and_studies_are_sent_and_the_rest_is_passed_over(hooks, receiver):
+    hooks.begin("other")
     hook = hooks.add(study="s", kinds=("study.completed",))
     hooks.happen(150)
     last = hooks.happen(kind="study.completed")
@@ -215,8 +219,8 @@ def test_one_sender_at_a_time_and_the_next_when_the_first_has_died(hooks, clock)
     assert hooks.read(hook).behind == 0
 
 
-def test_a_busy_study_does_not_keep_another_waiting(hooks, desk, receiver):
-    desk.submit(name="quiet")
+def test_a_busy_study_does_not_keep_another_waiting(hooks, receiver):
+    hooks.begin("quiet")
     hook = hooks.add()
     hooks.happen(250)
     hooks.happen(study="quiet", at=BEFORE - timedelta(seconds=1))
@@ -240,10 +244,12 @@ def test_events_gather_for_a_second_before_they_travel(hooks, receiver, clock):
 def test_no_connection_is_held_while_sending_and_others_may_write(hooks, receiver):
     hook = hooks.add()
     hooks.happen()
+    hooks.take(hook)  # what keeps a connection of its own has it now
+    hooks.store.write(lambda tx: webhooks.resume(tx, hook))
     held = []
-    receiver.meanwhile = lambda: held.append((hooks.store.engine.pool.checkedout(), hooks.happen()))
-
-    hooks.serve(hook)
+    with connections_in_use() as in_use:
+        receiver.meanwhile = lambda: held.append((len(in_use), hooks.happen()))
+        hooks.serve(hook)
 
     assert held[0][0] == 0
     assert hooks.read(hook).failures == 0
