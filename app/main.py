@@ -11,7 +11,19 @@ from typing import Final
 
 from fastapi import Depends, FastAPI
 
-from app.api import best, health, leases, metrics, projects, studies, tokens, workers
+from app.api import (
+    best,
+    events,
+    health,
+    leases,
+    metrics,
+    projects,
+    studies,
+    tokens,
+    webhooks,
+    wire,
+    workers,
+)
 from app.api.door import Door
 from app.api.headers import SafeHeaders
 from app.api.limits import BodyLimit, KnownContract, KnownHost
@@ -22,7 +34,9 @@ from app.dashboard import login, pages
 from app.gate import Gate
 from app.house import House
 from app.lifecycle import access, once
+from app.lifecycle.deliver import Postman
 from app.lifecycle.expire import expire
+from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
 from app.settings import Settings, WrongSetting
 from app.storage import DatabaseUnavailable, Store, open_store
@@ -47,7 +61,13 @@ def build(settings: Settings) -> FastAPI:
     try:
         prepare(store)
         _check_tokens(store, settings)
-        house = House(store=store, lease_for=settings.lease_for, hearing=Hearing(store, settings.lease_for))
+        house = House(
+            store=store,
+            lease_for=settings.lease_for,
+            hearing=Hearing(store, settings.lease_for),
+            followers=Followers(store),
+            allow_private_webhooks=settings.allow_private_webhooks,
+        )
     except BaseException:
         store.close()
         raise
@@ -55,12 +75,16 @@ def build(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         del app
-        sweeper = asyncio.create_task(_sweep(house))
         unlisten = house.waiting.listen(store)
+        postman = Postman(store, write=wire.delivery, allow_private=settings.allow_private_webhooks)
+        work = (_sweep(house), house.followers.look_out(), postman.work())
+        tasks = [asyncio.create_task(each) for each in work]
         yield
-        house.closing.set()
+        house.close()
         unlisten()
-        sweeper.cancel()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.to_thread(store.close)
 
     app = FastAPI(
@@ -77,14 +101,15 @@ def build(settings: Settings) -> FastAPI:
         tokens_required=settings.tokens_required,
         requests_per_second=settings.requests_per_second,
     )
-    for router in (studies, best, leases, workers, projects, tokens):
+    for router in (studies, events, best, leases, workers, projects, tokens, webhooks):
         app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
-    app.include_router(
-        studies.router,
-        prefix="/api/v1/projects/{project}",
-        dependencies=[Depends(in_project)],
-        responses=TURNED_AWAY,
-    )
+    for router in (studies, events):
+        app.include_router(
+            router.router,
+            prefix="/api/v1/projects/{project}",
+            dependencies=[Depends(in_project)],
+            responses=TURNED_AWAY,
+        )
     for router in (health, metrics, login, pages):
         app.include_router(router.router)
     answer_with_problems(app)

@@ -47,7 +47,7 @@ class _Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, shutdown_seconds: float) -> None:
         super().__init__(config)
-        self._closing = app.state.house.closing
+        self._house = app.state.house
         self._shutdown_seconds = shutdown_seconds
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -60,7 +60,7 @@ class _Server(uvicorn.Server):
         last_resort.start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._closing.set()
+        self._house.close()
         await super().shutdown(sockets)
 
 

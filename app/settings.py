@@ -44,6 +44,7 @@ class Settings:
     log_level: str = "info"
     require_tokens: bool = False  # on this machine too
     requests_per_second: float = 2000.0  # of each token or address; 0: any number
+    allow_private_webhooks: bool = False  # tell addresses of one's own network too
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
@@ -108,7 +109,7 @@ def read_settings(environment: Mapping[str, str], **given: object) -> Settings:
             values[name] = _converted(name, text, kind)
     if hosts := environment.get(f"{PREFIX}ALLOWED_HOSTS"):
         values["allowed_hosts"] = tuple(host.strip() for host in hosts.split(",") if host.strip())
-    for name in ("insecure", "require_tokens"):
+    for name in ("insecure", "require_tokens", "allow_private_webhooks"):
         if text := environment.get(PREFIX + name.upper()):
             values[name] = _truth(name, text)
     values.update({name: value for name, value in given.items() if value is not None})

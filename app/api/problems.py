@@ -19,6 +19,7 @@ from app.domain.errors import (
     TooManyRequests,
     Unauthorized,
 )
+from app.lifecycle.follow import TooManyFollowers
 from app.logs import request_id
 from app.storage import DatabaseUnavailable, ReadTooLong
 from thiessen.contract import Problem
@@ -75,6 +76,7 @@ def answer_with_problems(app: FastAPI) -> None:
     app.add_exception_handler(StrategyUnavailable, _thinking)
     app.add_exception_handler(DatabaseUnavailable, unavailable)
     app.add_exception_handler(ReadTooLong, _too_long)
+    app.add_exception_handler(TooManyFollowers, _crowded)
 
 
 def refused(refusal: Refusal) -> Response:
@@ -151,6 +153,13 @@ def _thinking(request: Request, error: Exception) -> Response:
     del request
     return problem(
         HTTPStatus.SERVICE_UNAVAILABLE, "strategy-unavailable", str(error), Retry_After=str(RETRY_SECONDS)
+    )
+
+
+def _crowded(request: Request, error: Exception) -> Response:
+    del request
+    return problem(
+        HTTPStatus.SERVICE_UNAVAILABLE, "too-many-streams", str(error), Retry_After=str(RETRY_SECONDS)
     )
 
 

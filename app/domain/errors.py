@@ -6,7 +6,8 @@ Refusal
 ├── Forbidden
 ├── TooManyRequests
 ├── IdempotencyKeyReused
-├── NotFound: ProjectNotFound, StudyNotFound, TrialNotFound, WorkerNotFound, TokenNotFound
+├── ForbiddenAddress
+├── NotFound: ProjectNotFound, StudyNotFound, TrialNotFound, WorkerNotFound, TokenNotFound, WebhookNotFound
 └── Conflict: StudyExists, StudyEnded, ProjectExists, TokenExists, LeaseLost, ResultDiffers, MoveRefused,
     WorkerUnknown, QuotaUsedUp
 """
@@ -89,6 +90,19 @@ class StrategyUnavailable(Exception):  # noqa: N818
         super().__init__(f"The strategy of study {study!r} {why}.")
 
 
+class ForbiddenAddress(Refusal):
+    """The server does not call this address on anyone's behalf."""
+
+    type = "forbidden-address"
+
+    def __init__(self, host: str, address: str) -> None:
+        super().__init__(
+            f"The webhook's host {host!r} is at {address}, which is not on the open Internet. "
+            "Choose another, or set THIESSEN_ALLOW_PRIVATE_WEBHOOKS=true if whoever may create webhooks may "
+            "also call every machine that this server reaches."
+        )
+
+
 class NotFound(Refusal):
     """Nothing has this name."""
 
@@ -150,6 +164,15 @@ class TokenNotFound(NotFound):
         super().__init__(
             f"There is no token {name!r}. `thiessen token list` or GET /api/v1/tokens lists them."
         )
+
+
+class WebhookNotFound(NotFound):
+    """No webhook has this number."""
+
+    type = "webhook-not-found"
+
+    def __init__(self, webhook_id: int) -> None:
+        super().__init__(f"There is no webhook {webhook_id}. GET /api/v1/webhooks lists them.")
 
 
 class Conflict(Refusal):

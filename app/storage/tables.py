@@ -347,4 +347,5 @@ webhook_cursors = Table(
     Column("webhook_id", ForeignKey(webhooks.c.id, ondelete="CASCADE"), primary_key=True),
     Column("study_id", ForeignKey(studies.c.id, ondelete="CASCADE"), primary_key=True),
     Column("seq", Integer, nullable=False),  # the last event delivered
+    Column("sending", Integer),  # the last of those under way: tried again they are the same ones
 )

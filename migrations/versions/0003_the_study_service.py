@@ -239,6 +239,7 @@ def _webhooks() -> None:
         sa.Column("webhook_id", Identity, nullable=False),
         sa.Column("study_id", Identity, nullable=False),
         sa.Column("seq", sa.Integer, nullable=False),
+        sa.Column("sending", sa.Integer),
         sa.ForeignKeyConstraint(
             ["webhook_id"], ["webhooks.id"], name="webhook_cursors_webhook_id_fk", ondelete="CASCADE"
         ),

@@ -23,6 +23,7 @@ def test_every_setting_is_read_from_the_environment():
         "THIESSEN_LOG_LEVEL": "error",
         "THIESSEN_REQUIRE_TOKENS": "true",
         "THIESSEN_REQUESTS_PER_SECOND": "0.5",
+        "THIESSEN_ALLOW_PRIVATE_WEBHOOKS": "1",
     }
 
     read = read_settings(environment)
@@ -41,6 +42,7 @@ def test_every_setting_is_read_from_the_environment():
         log_level="error",
         require_tokens=True,
         requests_per_second=0.5,
+        allow_private_webhooks=True,
     )
 
 

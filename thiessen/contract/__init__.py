@@ -18,6 +18,7 @@ from thiessen.contract.access import (
     TokenRequest,
     Tokens,
 )
+from thiessen.contract.events import Event, EventPage
 from thiessen.contract.leases import (
     Diverged,
     Failure,
@@ -64,6 +65,14 @@ from thiessen.contract.trials import (
     TrialLine,
     Trials,
 )
+from thiessen.contract.webhooks import (
+    Delivery,
+    NewWebhook,
+    Webhook,
+    WebhookChange,
+    WebhookPage,
+    WebhookSpec,
+)
 
 CONTRACT: Final = 1
 """The number of this wire format; a server takes it and the one before."""
@@ -81,7 +90,10 @@ __all__ = [
     "BestConfig",
     "Counts",
     "Deed",
+    "Delivery",
     "Diverged",
+    "Event",
+    "EventPage",
     "Failure",
     "Heartbeat",
     "HeartbeatAnswer",
@@ -92,6 +104,7 @@ __all__ = [
     "NewToken",
     "NewTrial",
     "NewTrials",
+    "NewWebhook",
     "OfferedTask",
     "Outcome",
     "Point",
@@ -119,6 +132,10 @@ __all__ = [
     "TrialLine",
     "Trials",
     "Value",
+    "Webhook",
+    "WebhookChange",
+    "WebhookPage",
+    "WebhookSpec",
     "WorkerAnswer",
     "WorkerChanges",
     "WorkerSpec",
