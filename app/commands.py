@@ -1,9 +1,11 @@
 """The server's part of the command line. Heavy packages are imported when a command runs."""
 
+import gc
 import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -27,7 +29,8 @@ def register(commands: typer.Typer) -> None:
     """Add the server's commands."""
     commands.command()(serve)
     database = typer.Typer(help="Look after the database.", no_args_is_help=True)
-    database.command()(upgrade)
+    for command in (upgrade, check, backup):
+        database.command()(command)
     commands.add_typer(database, name="db")
     token = typer.Typer(help="Make and revoke tokens, directly in the database.", no_args_is_help=True)
     token.command()(create)
@@ -40,6 +43,9 @@ def serve(
     database: Database = None,
     host: Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")] = None,
     port: Annotated[int | None, typer.Option(help="Port; 0 takes any free one.", show_default="8000")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that serve; several need PostgreSQL.", show_default="1")
+    ] = None,
     insecure: Annotated[
         bool | None, typer.Option("--insecure", help="Serve beyond this machine without tokens.")
     ] = None,
@@ -47,26 +53,37 @@ def serve(
     """Serve studies over HTTP, with the dashboard at /.
 
     Every option can also be set in the environment: THIESSEN_DATABASE, THIESSEN_HOST, THIESSEN_PORT,
-    THIESSEN_INSECURE.
+    THIESSEN_WORKERS, THIESSEN_INSECURE. SIGTERM or Ctrl-C lets requests under way end and stops; a second
+    one stops at once.
 
     Example: thiessen serve --database sqlite:///runs.db --port 8000
     """
-    import uvicorn
-
+    gc.disable()  # modules are no garbage: to look for some while they are imported is a sixth of the start
+    from app import logs
     from app.main import build
+    from app.serving import serve as serve_one
+    from app.serving import supervise
     from app.settings import WrongSetting, read_settings
     from app.storage import DatabaseUnavailable
 
+    gc.freeze()
+    gc.enable()
     try:
-        settings = read_settings(os.environ, database=database, host=host, port=port, insecure=insecure)
+        settings = read_settings(
+            os.environ, database=database, host=host, port=port, workers=workers, insecure=insecure
+        )
+        logs.configure(settings.log_format, settings.log_level)
         listener = _listen(settings)
         app = build(settings)
     except (WrongSetting, DatabaseUnavailable) as error:
         raise CommandFailed(str(error)) from error
     name, bound = listener.getsockname()[:2]
     typer.echo(f"Serving at http://{f'[{name}]' if ':' in name else name}:{bound}  (Ctrl-C stops)")
-    # No access log: lease ids are part of the paths.
-    uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning")).run(sockets=[listener])
+    if settings.workers == 1:
+        serve_one(settings, app, listener)
+    else:
+        app.state.house.store.close()  # each process opens its own; this was to see that it can
+        supervise(settings, listener)
 
 
 def upgrade(database: Database = None) -> None:
@@ -86,6 +103,43 @@ def upgrade(database: Database = None) -> None:
     except (WrongSetting, DatabaseUnavailable) as error:
         raise CommandFailed(str(error)) from error
     typer.echo(f"The database is at schema {revision}.")
+
+
+def check(database: Database = None) -> None:
+    """Look for damage, and for what contradicts itself; a server may run meanwhile.
+
+    Example: thiessen db check --database sqlite:///runs.db
+    """
+    from app.settings import WrongSetting, read_settings
+    from app.storage import DatabaseUnavailable
+    from app.storage.check import faults
+
+    try:
+        found = faults(read_settings(os.environ, database=database).database)
+    except (WrongSetting, DatabaseUnavailable) as error:
+        raise CommandFailed(str(error)) from error
+    if found:
+        raise CommandFailed("\n".join([*found, "Restore a backup, or report this with the lines above."]))
+    typer.echo("The database holds what it must.")
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The copy, a new file.", show_default=False)],
+    database: Database = None,
+) -> None:
+    """Copy a SQLite database as it is at one moment; a server may run meanwhile.
+
+    Example: thiessen db backup monday.db --database sqlite:///runs.db
+    """
+    from app.settings import WrongSetting, read_settings
+    from app.storage import DatabaseUnavailable
+    from app.storage.check import back_up
+
+    try:
+        back_up(read_settings(os.environ, database=database).database, file)
+    except (WrongSetting, DatabaseUnavailable) as error:
+        raise CommandFailed(str(error)) from error
+    typer.echo(f"The copy is {file}.")
 
 
 def create(

@@ -1,6 +1,5 @@
 """Who asks, and whether they may: what the API and the dashboard share of it."""
 
-import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -73,7 +72,7 @@ class Gate:
         # Who was let in before is looked up even beside somebody at the same address who guesses.
         if principal is None and (wait := self._wrong.wait(address)):
             raise TooManyRequests(f"{address} has sent too many tokens that are not valid", wait)
-        found = await asyncio.to_thread(self._store.read, lambda tx: access.who(tx, digest))
+        found = await self._store.seen(lambda tx: access.who(tx, digest))
         self._known.pop(digest, None)
         if found is None:
             self._wrong.draw(address)

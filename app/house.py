@@ -1,22 +1,39 @@
 """What the routes need of the rest: built once by main, kept on the application."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
+from app.lifecycle.judge import Judge
+from app.lifecycle.memory import Memory
+from app.lifecycle.waiting import Waiting
 from app.storage import Store
 
 
 @dataclass(frozen=True, kw_only=True)
 class House:
-    """The store, and the values of settings that steps depend on."""
+    """The store, what this process remembers, and the values of settings that steps depend on."""
 
     store: Store
     lease_for: timedelta
     hearing: Hearing
+    followers: Followers
+    allow_private_webhooks: bool
+    memory: Memory = field(default_factory=Memory)
+    judge: Judge = field(default_factory=Judge)
+    waiting: Waiting = field(default_factory=Waiting)
+    heard: set[str] = field(default_factory=set)  # the workers that spoke since this was written down
+    closing: asyncio.Event = field(default_factory=asyncio.Event)  # set when the server stops
+
+    def close(self) -> None:
+        """Keep nobody waiting any longer: the server stops."""
+        self.closing.set()
+        self.followers.close()
 
 
 async def _the_house(request: Request) -> House:

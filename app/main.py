@@ -1,29 +1,53 @@
 """Builds the server; the only file that knows every room."""
 
 import asyncio
+import itertools
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
+from typing import Final
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
-from app.api import health, leases, projects, studies, tokens
+from app.api import (
+    best,
+    events,
+    health,
+    leases,
+    metrics,
+    projects,
+    studies,
+    tokens,
+    webhooks,
+    wire,
+    workers,
+)
 from app.api.door import Door
-from app.api.limits import BodyLimit, KnownHost
+from app.api.headers import SafeHeaders
+from app.api.limits import BodyLimit, KnownContract, KnownHost
+from app.api.paths import in_project
 from app.api.problems import answer_with_problems, documented
+from app.api.requests import Watched
 from app.dashboard import login, pages
 from app.gate import Gate
 from app.house import House
 from app.lifecycle import access, once
+from app.lifecycle.deliver import Postman
 from app.lifecycle.expire import expire
+from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
 from app.settings import Settings, WrongSetting
 from app.storage import DatabaseUnavailable, Store, open_store
+from app.storage import workers as workers_stored
 from app.storage.schema import prepare
 from thiessen.version import __version__
 
-TURNED_AWAY = documented(HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
+SWEEP_SECONDS: Final = 1.0
+SWEEPS_TO_SEEN: Final = 5
+SWEEPS_TO_FORGET: Final = 600
+TURNED_AWAY: Final = documented(HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 
 log = logging.getLogger("thiessen.server")
 
@@ -37,7 +61,13 @@ def build(settings: Settings) -> FastAPI:
     try:
         prepare(store)
         _check_tokens(store, settings)
-        house = House(store=store, lease_for=settings.lease_for, hearing=Hearing(store, settings.lease_for))
+        house = House(
+            store=store,
+            lease_for=settings.lease_for,
+            hearing=Hearing(store, settings.lease_for),
+            followers=Followers(store),
+            allow_private_webhooks=settings.allow_private_webhooks,
+        )
     except BaseException:
         store.close()
         raise
@@ -45,9 +75,16 @@ def build(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         del app
-        sweeper = asyncio.create_task(_sweep(house))
+        unlisten = house.waiting.listen(store)
+        postman = Postman(store, write=wire.delivery, allow_private=settings.allow_private_webhooks)
+        work = (_sweep(house), house.followers.look_out(), postman.work())
+        tasks = [asyncio.create_task(each) for each in work]
         yield
-        sweeper.cancel()
+        house.close()
+        unlisten()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.to_thread(store.close)
 
     app = FastAPI(
@@ -64,14 +101,24 @@ def build(settings: Settings) -> FastAPI:
         tokens_required=settings.tokens_required,
         requests_per_second=settings.requests_per_second,
     )
-    for router in (studies.router, leases.router, projects.router, tokens.router):
-        app.include_router(router, prefix="/api/v1", responses=TURNED_AWAY)
-    for router in (health.router, login.router, pages.router):
-        app.include_router(router)
+    for router in (studies, events, best, leases, workers, projects, tokens, webhooks):
+        app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
+    for router in (studies, events):
+        app.include_router(
+            router.router,
+            prefix="/api/v1/projects/{project}",
+            dependencies=[Depends(in_project)],
+            responses=TURNED_AWAY,
+        )
+    for router in (health, metrics, login, pages):
+        app.include_router(router.router)
     answer_with_problems(app)
     app.add_middleware(BodyLimit)
     app.add_middleware(Door, gate=gate, refuses_proxies=settings.refuses_proxies)
+    app.add_middleware(KnownContract)
     app.add_middleware(KnownHost, names=settings.known_hosts)
+    app.add_middleware(Watched)
+    app.add_middleware(SafeHeaders)  # outermost: each one stands around those above it
     return app
 
 
@@ -86,12 +133,18 @@ def _check_tokens(store: Store, settings: Settings) -> None:
 
 
 async def _sweep(house: House) -> None:
-    """Expire what is overdue although no worker asks: a study ends even when its last worker has died."""
-    while True:
-        await asyncio.sleep(house.lease_for.total_seconds())
+    """Do now and then what no request does: expire what is overdue, and write down who was heard."""
+    for sweep in itertools.count():
+        await asyncio.sleep(SWEEP_SECONDS)
         try:
-            await asyncio.to_thread(lambda: expire(house.store, house.hearing.deaf_until()))
-            await asyncio.to_thread(house.store.write, once.forget)
+            deaf_until = await house.hearing.deaf_until()
+            await asyncio.to_thread(expire, house.store, deaf_until)
+            if sweep % SWEEPS_TO_SEEN == 0 and house.heard:
+                heard = set(house.heard)
+                house.heard.clear()
+                await house.store.written(partial(workers_stored.seen, names=heard))
+            if sweep % SWEEPS_TO_FORGET == 0:
+                await house.store.written(once.forget)
         except DatabaseUnavailable as error:
             house.hearing.interrupt()
             log.warning("%s", error)

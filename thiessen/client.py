@@ -11,6 +11,8 @@ import httpx
 
 from thiessen import errors
 from thiessen.contract import (
+    CONTRACT,
+    CONTRACT_HEADER,
     Best,
     BestConfig,
     Diverged,
@@ -56,7 +58,9 @@ class Client:
         self.url = url.rstrip("/")
         self._retry_pauses = retry_pauses
         self._http = httpx.Client(
-            base_url=f"{self.url}/api/v1", timeout=timeout_seconds, headers=_authorization(token)
+            base_url=f"{self.url}/api/v1",
+            timeout=timeout_seconds,
+            headers={CONTRACT_HEADER: str(CONTRACT), **_authorization(token)},
         )
 
     def __enter__(self) -> Self:
@@ -180,7 +184,8 @@ def _error(answer: httpx.Response) -> errors.ThiessenError:
     except ValueError:
         return _not_ours(answer)
     if answer.is_server_error:
-        return errors.ServerFailed(problem.detail)
+        told = f" (request {problem.request_id})" if problem.request_id else ""
+        return errors.ServerFailed(problem.detail + told)
     return errors.refusal(problem.type.rsplit(":", 1)[-1], problem.detail)
 
 

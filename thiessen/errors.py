@@ -13,6 +13,11 @@ ThiessenError
     ├── TrialNotFound
     ├── ProjectNotFound
     ├── TokenNotFound
+    ├── ForbiddenAddress  the server does not call this address
+    ├── ProjectNotFound
+    ├── StudyNotFound
+    ├── TrialNotFound
+    ├── WebhookNotFound
     ├── StudyExists       the name is taken by a study with another spec
     ├── ProjectExists     the name is taken by a project with other quotas
     ├── TokenExists       the name is, or was, that of another token
@@ -57,6 +62,10 @@ class IdempotencyKeyReused(Refused):
     """The Idempotency-Key stands for another request."""
 
 
+class ForbiddenAddress(Refused):
+    """The server does not call this address on anyone's behalf."""
+
+
 class StudyNotFound(Refused):
     """No study has this name."""
 
@@ -71,6 +80,10 @@ class ProjectNotFound(Refused):
 
 class TokenNotFound(Refused):
     """No token has this name."""
+
+
+class WebhookNotFound(Refused):
+    """No webhook has this number."""
 
 
 class StudyExists(Refused):
@@ -103,6 +116,8 @@ _BY_TYPE: dict[str, type[Refused]] = {
     "trial-not-found": TrialNotFound,
     "project-not-found": ProjectNotFound,
     "token-not-found": TokenNotFound,
+    "forbidden-address": ForbiddenAddress,
+    "webhook-not-found": WebhookNotFound,
     "study-exists": StudyExists,
     "project-exists": ProjectExists,
     "token-exists": TokenExists,

@@ -1,10 +1,13 @@
 """Is the process alive, and can it do its work?"""
 
-from fastapi import APIRouter
-from fastapi.responses import PlainTextResponse
+from http import HTTPStatus
 
+from fastapi import APIRouter
+from fastapi.responses import PlainTextResponse, Response
+
+from app.api.problems import RETRY_SECONDS, problem
 from app.house import TheHouse
-from app.lifecycle.submit import newest
+from app.storage import clock
 
 router = APIRouter(include_in_schema=False)
 
@@ -15,8 +18,11 @@ def healthy() -> str:
     return "alive\n"
 
 
-@router.get("/readyz", response_class=PlainTextResponse)
-def ready(house: TheHouse) -> str:
-    """Answer 200 when the database answers, else 503."""
-    newest(house.store, limit=1)
-    return "ready\n"
+@router.get("/readyz")
+async def ready(house: TheHouse) -> Response:
+    """Answer 200 when the database answers and the server is to stay, else 503."""
+    if house.closing.is_set():
+        detail = "This server is stopping. Send it elsewhere, or again when it is back."
+        return problem(HTTPStatus.SERVICE_UNAVAILABLE, "stopping", detail, Retry_After=str(RETRY_SECONDS))
+    await house.store.seen(clock.read)
+    return PlainTextResponse("ready\n")

@@ -1,70 +1,90 @@
 """Leases over HTTP: the worker's protocol."""
 
+import asyncio
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Depends, Path, Response
 
+from app import meters
 from app.api import wire
+from app.api.answers import answer, nothing
 from app.api.problems import documented
-from app.gate import WORK
-from app.house import TheHouse
+from app.domain.access import Principal, Scope
+from app.domain.trial import Leased
+from app.gate import Allowed, Reach
+from app.house import House, TheHouse
 from app.lifecycle import report
 from app.lifecycle.lease import Wish
-from app.lifecycle.lease import lease as lease_trial
+from app.lifecycle.lease import lease as lease_trials
+from app.lifecycle.waiting import until
 from thiessen import contract
 
-router = APIRouter(tags=["leases"], dependencies=[WORK])
+router = APIRouter(tags=["leases"])
 
+Worker = Annotated[Principal, Depends(Allowed(Scope.WORK, Reach.OWN))]
 LeaseId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="The lease, as it was given.")]
 ERRORS = documented(HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 AWAY = documented(HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-@router.post(
-    "/leases",
-    response_model=contract.Lease,
-    responses={
-        204: {"description": "Nothing to train now; ask again later."},
-        **ERRORS,
-        **AWAY,
-    },
-)
-def lease(request: contract.LeaseRequest, house: TheHouse) -> contract.Lease | Response:
-    """Give a worker a trial to train."""
+@router.post("/leases", response_model=contract.Leases, responses={**ERRORS, **AWAY})
+async def lease(sent: contract.LeaseRequest, house: TheHouse, who: Worker) -> Response:
+    """Give a worker trials to train; when there are none, wait for some as long as it asks."""
+    house.heard.add(sent.worker)
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + sent.wait_seconds
+    while True:
+        ring = house.waiting.ring()
+        leased = await _lease(sent, house, who)
+        left = deadline - loop.time()
+        if leased or left <= 0 or house.closing.is_set():
+            return answer(contract.Leases(leases=[wire.lease(each) for each in leased]))
+        with meters.LONG_POLLS.track_inprogress():
+            await until(ring, house.closing, left)
+
+
+async def _lease(sent: contract.LeaseRequest, house: House, who: Principal) -> list[Leased]:
     wish = Wish(
-        tasks=request.tasks,
-        studies=request.studies,
-        lease_for=house.lease_for,
-        deaf_until=house.hearing.deaf_until(),
+        who=who.name,
+        project=who.project,
+        tasks=sent.tasks,
+        studies=sent.studies,
+        most=sent.max,
+        lease_for=wire.lease_for(sent, house.lease_for),
+        deaf_until=await house.hearing.deaf_until(),
     )
-    leased = lease_trial(house.store, wire.runner(request), wish)
-    if leased is None:
-        return Response(status_code=HTTPStatus.NO_CONTENT)
-    return wire.lease(leased, house.lease_for.total_seconds())
+    return await lease_trials(house.store, house.memory, wire.runner(sent), wish)
 
 
-@router.post("/leases/{lease_id}/heartbeat", responses=ERRORS)
-def heartbeat(lease_id: LeaseId, sent: contract.Heartbeat, house: TheHouse) -> contract.HeartbeatAnswer:
-    """Renew a lease and keep the new points of the learning curve."""
+@router.post(
+    "/leases/{lease_id}/heartbeat", response_model=contract.HeartbeatAnswer, responses={**ERRORS, **AWAY}
+)
+async def heartbeat(lease_id: LeaseId, sent: contract.Heartbeat, house: TheHouse, who: Worker) -> Response:
+    """Renew a lease, keep the new points of the learning curve, and give orders."""
+    del who
     points = [point.model_dump() for point in sent.reports]
-    expires_at = report.heartbeat(house.store, lease_id, points, house.lease_for)
-    return contract.HeartbeatAnswer(verdict="continue", expires_at=expires_at)
+    beat = await report.heartbeat(house.store, house.judge, lease_id, points, sent.log_tail)
+    house.heard.add(beat.worker)
+    return answer(wire.beat(beat))
 
 
-@router.post("/leases/{lease_id}/complete", status_code=HTTPStatus.NO_CONTENT, responses=ERRORS)
-def complete(lease_id: LeaseId, outcome: contract.Outcome, house: TheHouse) -> None:
+@router.post("/leases/{lease_id}/complete", status_code=HTTPStatus.NO_CONTENT, responses={**ERRORS, **AWAY})
+async def complete(lease_id: LeaseId, outcome: contract.Outcome, house: TheHouse, who: Worker) -> Response:
     """End an attempt with its result; sending the same again is harmless."""
-    report.complete(house.store, lease_id, wire.result(outcome))
+    await report.complete(house.store, lease_id, wire.result(outcome), who.name)
+    return nothing()
 
 
-@router.post("/leases/{lease_id}/fail", status_code=HTTPStatus.NO_CONTENT, responses=ERRORS)
-def fail(lease_id: LeaseId, failure: contract.Failure, house: TheHouse) -> None:
+@router.post("/leases/{lease_id}/fail", status_code=HTTPStatus.NO_CONTENT, responses={**ERRORS, **AWAY})
+async def fail(lease_id: LeaseId, failure: contract.Failure, house: TheHouse, who: Worker) -> Response:
     """End an attempt with a fault; the trial is tried again while it has attempts."""
-    report.fail(house.store, lease_id, wire.fault(failure))
+    await report.fail(house.store, lease_id, wire.fault(failure), who.name)
+    return nothing()
 
 
-@router.post("/leases/{lease_id}/release", status_code=HTTPStatus.NO_CONTENT, responses=ERRORS)
-def release(lease_id: LeaseId, house: TheHouse) -> None:
+@router.post("/leases/{lease_id}/release", status_code=HTTPStatus.NO_CONTENT, responses={**ERRORS, **AWAY})
+async def release(lease_id: LeaseId, house: TheHouse, who: Worker) -> Response:
     """Give a trial back unfinished; the attempt is not used up."""
-    report.release(house.store, lease_id)
+    await report.release(house.store, lease_id, who.name)
+    return nothing()

@@ -19,7 +19,9 @@ from app.domain.errors import (
     TooManyRequests,
     Unauthorized,
 )
-from app.storage import DatabaseUnavailable
+from app.lifecycle.follow import TooManyFollowers
+from app.logs import request_id
+from app.storage import DatabaseUnavailable, ReadTooLong
 from thiessen.contract import Problem
 from thiessen.search.strategy import StrategyError
 from thiessen.space import SpaceError
@@ -49,9 +51,15 @@ def documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
 
 def problem(status: int, kind: str, detail: str, **headers: str) -> Response:
     """Return a problem document as an answer."""
-    document = Problem(type=TYPE_PREFIX + kind, title=HTTPStatus(status).phrase, status=status, detail=detail)
+    document = Problem(
+        type=TYPE_PREFIX + kind,
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
+        request_id=request_id.get(),
+    )
     return Response(
-        document.model_dump_json(),
+        document.model_dump_json(exclude_none=True),
         status_code=status,
         media_type="application/problem+json",
         headers={name.replace("_", "-"): value for name, value in headers.items()},
@@ -59,7 +67,7 @@ def problem(status: int, kind: str, detail: str, **headers: str) -> Response:
 
 
 def answer_with_problems(app: FastAPI) -> None:
-    """Make every error of `app` a problem document."""
+    """Make every error of `app` a problem document; a fault that has none is answered by `Watched`."""
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(SpaceError, _space_refused)
     app.add_exception_handler(StrategyError, _strategy_refused)
@@ -67,7 +75,8 @@ def answer_with_problems(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(StrategyUnavailable, _thinking)
     app.add_exception_handler(DatabaseUnavailable, unavailable)
-    app.add_exception_handler(Exception, _failed)
+    app.add_exception_handler(ReadTooLong, _too_long)
+    app.add_exception_handler(TooManyFollowers, _crowded)
 
 
 def refused(refusal: Refusal) -> Response:
@@ -147,6 +156,13 @@ def _thinking(request: Request, error: Exception) -> Response:
     )
 
 
+def _crowded(request: Request, error: Exception) -> Response:
+    del request
+    return problem(
+        HTTPStatus.SERVICE_UNAVAILABLE, "too-many-streams", str(error), Retry_After=str(RETRY_SECONDS)
+    )
+
+
 def unavailable(request: Request, error: Exception) -> Response:
     """Return the problem document of a database that does not answer."""
     request.app.state.house.hearing.interrupt()
@@ -156,10 +172,8 @@ def unavailable(request: Request, error: Exception) -> Response:
     )
 
 
-def _failed(request: Request, error: Exception) -> Response:
-    del error  # the server's log has it; a stranger need not
+def _too_long(request: Request, error: Exception) -> Response:
+    del request
     return problem(
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-        "internal-error",
-        f"The server failed at {request.method} {request.url.path}. Its log says why; please report it.",
+        HTTPStatus.SERVICE_UNAVAILABLE, "read-too-long", str(error), Retry_After=str(RETRY_SECONDS)
     )

@@ -1,6 +1,5 @@
 """Projects over HTTP."""
 
-import asyncio
 from http import HTTPStatus
 from typing import Annotated
 
@@ -45,7 +44,7 @@ async def create_project(
         status = HTTPStatus.CREATED if is_new else HTTPStatus.OK
         return Reply(status, _wire(found).model_dump_json())
 
-    reply = await asyncio.to_thread(house.store.write, lambda tx: once(tx, who, key, step))
+    reply = await house.store.written(lambda tx: once(tx, who, key, step))
     return Response(reply.body, reply.status, media_type="application/json")
 
 
@@ -54,16 +53,14 @@ async def list_projects(
     house: TheHouse, who: Reader, cursor: Cursor = None, limit: Limit = 100
 ) -> contract.Projects:
     """List the projects; a token that is bound to one sees only that."""
-    page = await asyncio.to_thread(
-        house.store.read, lambda tx: projects.every(tx, who, after=cursor or 0, limit=limit)
-    )
+    page = await house.store.seen(lambda tx: projects.every(tx, who, after=cursor or 0, limit=limit))
     return contract.Projects(projects=[_wire(found) for found in page], next=following(page, limit))
 
 
 @router.get("/projects/{project}", responses=ERRORS)
 async def read_project(project: ProjectName, house: TheHouse, who: Reader) -> contract.Project:
     """Return a project with its quotas."""
-    return _wire(await asyncio.to_thread(house.store.read, lambda tx: projects.named(tx, who, project)))
+    return _wire(await house.store.seen(lambda tx: projects.named(tx, who, project)))
 
 
 @router.patch("/projects/{project}", responses=ERRORS)
@@ -72,9 +69,7 @@ async def limit_project(
 ) -> contract.Project:
     """Change the quotas of a project; null removes one."""
     changed = sent.model_dump(exclude_unset=True)
-    return _wire(
-        await asyncio.to_thread(house.store.write, lambda tx: projects.limit(tx, who, project, changed))
-    )
+    return _wire(await house.store.written(lambda tx: projects.limit(tx, who, project, changed)))
 
 
 def _wire(found: Project) -> contract.Project:

@@ -1,67 +1,172 @@
-"""Studies over HTTP."""
+"""Studies and their trials over HTTP."""
 
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from app.api import wire
+from app.api.answers import answer, nothing
+from app.api.paths import Limit, Number, Project, StudyName, Top
 from app.api.problems import documented
-from app.gate import READ, SUBMIT
+from app.domain.access import Principal, Scope
+from app.domain.study import StudyState
+from app.gate import Allowed
 from app.house import TheHouse
-from app.lifecycle import rank, submit
+from app.lifecycle import change, enqueue, intervene, rank, submit
 from thiessen import contract
 from thiessen.contract.words import Name
+from thiessen.contract.words import StudyState as StateName
 
 router = APIRouter(tags=["studies"])
 
-StudyName = Annotated[Name, Path(description="The study's name.")]
-Top = Annotated[int, Query(ge=1, le=1000, description="How many configs to list.")]
-Number = Annotated[int, Path(ge=0, lt=2**31, description="The trial's number in its study.")]
+Reader = Annotated[Principal, Depends(Allowed(Scope.READ))]
+Submitter = Annotated[Principal, Depends(Allowed(Scope.SUBMIT))]
+WRONG = documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
+REFUSED = documented(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 @router.post(
     "/studies",
     status_code=HTTPStatus.CREATED,
-    dependencies=[SUBMIT],
+    response_model=contract.Study,
     responses={
         200: {"model": contract.Study, "description": "The same study exists; here it is."},
-        **documented(HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY),
+        **REFUSED,
     },
 )
-def create_study(sent: contract.StudySpec, house: TheHouse, response: Response) -> contract.Study:
+async def create_study(
+    sent: contract.StudySpec, house: TheHouse, project: Project, who: Submitter
+) -> Response:
     """Create a study; the same name and spec again is the existing one."""
-    progress, is_new = submit.submit(house.store, wire.spec(sent))
-    if not is_new:
-        response.status_code = HTTPStatus.OK
-    return wire.study(progress)
+    step = partial(
+        submit.submit,
+        project=project,
+        spec=wire.spec(sent),
+        budget=wire.budget(sent),
+        remarks=wire.remarks(sent),
+        who=who.name,
+    )
+    progress, is_new = await house.store.written(step)
+    return answer(wire.study(progress), HTTPStatus.CREATED if is_new else HTTPStatus.OK)
 
 
-@router.get(
-    "/studies/{name}",
-    dependencies=[READ],
-    responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
-)
-def read_study(name: StudyName, house: TheHouse) -> contract.Study:
+@router.get("/studies", response_model=contract.Studies, responses=WRONG)
+async def list_studies(
+    house: TheHouse,
+    project: Project,
+    who: Reader,
+    *,
+    cursor: Annotated[
+        str | None, Query(pattern=r"^\d{1,18}$", description="`next` of the page before.")
+    ] = None,
+    limit: Limit = 50,
+    state: Annotated[StateName | None, Query(description="Only studies in this state.")] = None,
+    tag: Annotated[Name | None, Query(description="Only studies with this tag.")] = None,
+) -> Response:
+    """List the studies of a project, newest first."""
+    del who
+    step = partial(
+        submit.page,
+        project=project,
+        limit=limit,
+        before=None if cursor is None else int(cursor),
+        state=None if state is None else StudyState(state),
+        tag=tag,
+    )
+    found = await house.store.seen(step)
+    following = str(found[-1].study.id) if len(found) == limit else None
+    return answer(contract.Studies(studies=[wire.study(each) for each in found], next=following))
+
+
+@router.get("/studies/{name}", response_model=contract.Study, responses=WRONG)
+async def read_study(name: StudyName, house: TheHouse, project: Project, who: Reader) -> Response:
     """Return a study as it stands."""
-    return wire.study(submit.progress(house.store, name))
+    del who
+    return answer(wire.study(await house.store.seen(partial(submit.progress, project=project, name=name))))
 
 
-@router.get(
-    "/studies/{name}/best",
-    dependencies=[READ],
-    responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
-)
-def best(name: StudyName, house: TheHouse, top: Top = 10) -> contract.Best:
+@router.patch("/studies/{name}", response_model=contract.Study, responses=REFUSED)
+async def change_study(
+    name: StudyName, sent: contract.StudyChanges, house: TheHouse, project: Project, who: Submitter
+) -> Response:
+    """Pause, resume, stop or extend a study, or write remarks on it."""
+    step = partial(change.change, project=project, name=name, changes=wire.changes(sent), who=who.name)
+    await house.store.written(step)
+    return answer(wire.study(await house.store.seen(partial(submit.progress, project=project, name=name))))
+
+
+@router.delete("/studies/{name}", status_code=HTTPStatus.NO_CONTENT, responses=REFUSED)
+async def delete_study(
+    name: StudyName,
+    house: TheHouse,
+    project: Project,
+    who: Submitter,
+    *,
+    purge: Annotated[bool, Query(description="Remove it for good, with its history; for admins.")] = False,
+) -> Response:
+    """Stop a study and take it out of every list. Its history is kept unless it is purged."""
+    if purge:
+        Allowed(Scope.ADMIN).insist(who)
+        await house.store.written(partial(change.purge, project=project, name=name, who=who.name))
+    else:
+        await house.store.written(partial(change.archive, project=project, name=name, who=who.name))
+    return nothing()
+
+
+@router.get("/studies/{name}/best", response_model=contract.Best, responses=WRONG)
+async def best(name: StudyName, house: TheHouse, project: Project, who: Reader, top: Top = 10) -> Response:
     """Return the best configs of a study, best first."""
-    return contract.Best(best=[wire.best_config(found) for found in rank.best(house.store, name, top)])
+    del who
+    found = await house.store.seen(partial(rank.best, project=project, name=name, top=top))
+    return answer(contract.Best(best=[wire.best_config(each) for each in found]))
 
 
-@router.get(
-    "/studies/{name}/trials/{number}",
-    dependencies=[READ],
-    responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
+@router.post(
+    "/studies/{name}/trials",
+    status_code=HTTPStatus.CREATED,
+    response_model=contract.AddedTrials,
+    responses=REFUSED,
 )
-def read_trial(name: StudyName, number: Number, house: TheHouse) -> contract.Trial:
+async def add_trials(
+    name: StudyName, sent: contract.NewTrials, house: TheHouse, project: Project, who: Submitter
+) -> Response:
+    """Add configs to try, and finished trials to learn from: all of them, or none."""
+    candidates = [wire.candidate(each) for each in sent.trials]
+    step = partial(enqueue.enqueue, project=project, name=name, sent=candidates, who=who.name)
+    added = await house.store.written(step)
+    return answer(contract.AddedTrials(trials=[wire.added(each) for each in added]), HTTPStatus.CREATED)
+
+
+@router.get("/studies/{name}/trials/{number}", response_model=contract.Trial, responses=WRONG)
+async def read_trial(
+    name: StudyName, number: Number, house: TheHouse, project: Project, who: Reader
+) -> Response:
     """Return a trial: its config, why it was proposed, its attempts and learning curves."""
-    return wire.trial(submit.trial(house.store, name, number))
+    del who
+    step = partial(submit.trial, project=project, name=name, number=number)
+    return answer(wire.trial(await house.store.seen(step)))
+
+
+@router.patch("/studies/{name}/trials/{number}", response_model=contract.Trial, responses=REFUSED)
+async def change_trial(
+    name: StudyName,
+    number: Number,
+    sent: contract.TrialChanges,
+    house: TheHouse,
+    project: Project,
+    who: Submitter,
+) -> Response:
+    """Cancel a trial, try a failed one again, or write on it."""
+    step = partial(
+        intervene.intervene,
+        project=project,
+        name=name,
+        number=number,
+        changes=wire.changes(sent),
+        who=who.name,
+    )
+    await house.store.written(step)
+    read = partial(submit.trial, project=project, name=name, number=number)
+    return answer(wire.trial(await house.store.seen(read)))

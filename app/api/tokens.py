@@ -1,6 +1,5 @@
 """Tokens and the audit over HTTP. No Idempotency-Key: a reply with a secret in it is never kept."""
 
-import asyncio
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated
@@ -30,8 +29,7 @@ async def create_token(
     sent: contract.TokenRequest, house: TheHouse, who: ServerAdmin, response: Response
 ) -> contract.NewToken:
     """Make a token. Its secret is in this answer and nowhere else."""
-    token, secret = await asyncio.to_thread(
-        house.store.write,
+    token, secret = await house.store.written(
         lambda tx: access.create(
             tx,
             who,
@@ -50,9 +48,7 @@ async def list_tokens(
     house: TheHouse, _: ServerAdmin, cursor: Cursor = None, limit: Limit = 100
 ) -> contract.Tokens:
     """List the tokens, revoked and expired ones too, without their secrets."""
-    page = await asyncio.to_thread(
-        house.store.read, lambda tx: access.every(tx, after=cursor or 0, limit=limit)
-    )
+    page = await house.store.seen(lambda tx: access.every(tx, after=cursor or 0, limit=limit))
     return contract.Tokens(tokens=[_wire(token) for token in page], next=following(page, limit))
 
 
@@ -63,7 +59,7 @@ async def list_tokens(
 )
 async def revoke_token(name: TokenName, house: TheHouse, who: ServerAdmin) -> None:
     """Make a token worthless, on every server within two seconds. Its name stays taken."""
-    await asyncio.to_thread(house.store.write, lambda tx: access.revoke(tx, who, name))
+    await house.store.written(lambda tx: access.revoke(tx, who, name))
 
 
 @router.get("/audit", responses=documented(HTTPStatus.UNPROCESSABLE_ENTITY))
@@ -71,7 +67,7 @@ async def list_audit(
     house: TheHouse, _: ServerAdmin, cursor: Cursor = None, limit: Limit = 100
 ) -> contract.Audit:
     """List what was done to tokens and projects, the newest first. Studies tell theirs by events."""
-    page = await asyncio.to_thread(house.store.read, lambda tx: access.deeds(tx, before=cursor, limit=limit))
+    page = await house.store.seen(lambda tx: access.deeds(tx, before=cursor, limit=limit))
     return contract.Audit(audit=[contract.Deed(**vars(deed)) for deed in page], next=following(page, limit))
 
 

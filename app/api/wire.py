@@ -1,10 +1,29 @@
 """Between the words of the domain and the wire format; the only place that knows both."""
 
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any
 
-from app.domain.study import Progress, Spec
-from app.domain.trial import Attempt, Cause, Fault, Leased, Ranked, Result, Runner, Trial
+from app.domain.event import Event
+from app.domain.study import Budget, Direction, Duplicates, Progress, Remarks, Requires, Spec
+from app.domain.trial import (
+    Attempt,
+    Cause,
+    Fault,
+    Leased,
+    Ranked,
+    Result,
+    Runner,
+    Slot,
+    Trial,
+    TrialLine,
+    TrialState,
+)
+from app.domain.webhook import Delivery, Subscription, Webhook
+from app.lifecycle.enqueue import Added, Candidate
+from app.lifecycle.register import Offered
+from app.lifecycle.report import Beat
+from app.storage.workers import Registered
 from thiessen import contract
 from thiessen.integrations import KNOWN
 from thiessen.search import Reasons
@@ -22,49 +41,95 @@ def spec(sent: contract.StudySpec) -> Spec:
         space=space,
         strategy=strategy_to_json(strategy),
         seed=sent.seed,
-        max_trials=sent.max_trials,
         max_attempts=sent.max_attempts,
+        direction=Direction(sent.direction),
+        retry=tuple(Cause(cause) for cause in dict.fromkeys(sent.retry)),
+        stopping=None if sent.stopping is None else sent.stopping.model_dump(),
+        duplicates=Duplicates(sent.duplicates),
+        failures_repel=sent.failures_repel,
+        allow_versions=sent.allow_versions,
+        requires=Requires(**sent.requires.model_dump()),
+    )
+
+
+def budget(sent: contract.StudySpec) -> Budget:
+    target = None if sent.target is None else Direction(sent.direction).loss(sent.target)
+    return Budget(
+        max_trials=sent.max_trials,
+        max_running=sent.max_running,
+        max_gpu_hours=sent.max_gpu_hours,
+        deadline=sent.deadline,
+        target=target,
+    )
+
+
+def remarks(sent: contract.StudySpec) -> Remarks:
+    return Remarks(
+        priority=sent.priority, tags=tuple(sent.tags), notes=sent.notes, attributes=sent.attributes
     )
 
 
 def study(progress: Progress) -> contract.Study:
     found = progress.study
-    return contract.Study(
-        **{**vars(found.spec), "space": found.spec.space.to_json()},
-        state=found.state.value,
-        reason=found.reason,
-        counts=contract.Counts(**{state.value: count for state, count in progress.counts.items()}),
-        best=None if progress.best is None else best_config(progress.best),
-        created_at=found.created_at,
+    standing, direction = found.standing, found.spec.direction
+    target = found.budget.target
+    return contract.Study.model_validate(
+        {
+            **vars(found.spec),
+            **vars(found.budget),
+            **vars(found.remarks),
+            "tags": list(found.remarks.tags),
+            "retry": [cause.value for cause in found.spec.retry],
+            "target": None if target is None else direction.loss(target),
+            "requires": asdict(found.spec.requires),
+            "space": found.spec.space.to_json(),
+            "project": found.project,
+            "task_version": found.task_version,
+            "state": standing.state.value,
+            "reason": standing.reason,
+            "waits_for": progress.waits_for,
+            "counts": {state.value: count for state, count in progress.counts.items()},
+            "imported": standing.imported,
+            "gpu_hours": progress.gpu_hours,
+            "eta": progress.eta,
+            "best": None if progress.best is None else best_config(progress.best),
+            "created_at": found.created_at,
+            "completed_at": found.completed_at,
+            "archived_at": found.archived_at,
+        }
     )
+
+
+def changes(sent: contract.StudyChanges | contract.TrialChanges) -> dict[str, Any]:
+    return {name: getattr(sent, name) for name in sent.model_fields_set}
 
 
 def best_config(ranked: Ranked) -> contract.BestConfig:
-    return contract.BestConfig(
-        rank=ranked.rank,
-        study=ranked.study,
-        trial=ranked.number,
-        loss=ranked.loss,
-        config=ranked.config,
-        seed=ranked.seed,
-    )
+    return contract.BestConfig(**{**vars(ranked), "trial": ranked.number})
 
 
 def trial(found: Trial) -> contract.Trial:
-    return contract.Trial(
-        study=found.study,
-        trial=found.number,
-        state=found.state.value,
-        cause=found.cause,
-        loss=found.loss,
-        config=found.config,
-        seed=found.seed,
-        reasons=_reasons(Reasons.from_json(found.reasons)),
-        attempts=[_attempt(attempt) for attempt in found.attempts],
+    return contract.Trial.model_validate(
+        {
+            **vars(found),
+            "trial": found.number,
+            "state": found.state.value,
+            "origin": found.origin.value,
+            "reasons": _reasons(found.reasons),
+            "attempts": [_attempt(attempt) for attempt in found.attempts],
+        }
     )
 
 
-def _reasons(reasons: Reasons) -> contract.Reasons:
+def trial_line(found: TrialLine) -> contract.TrialLine:
+    values = {**vars(found), "trial": found.number, "state": found.state.value, "origin": found.origin.value}
+    return contract.TrialLine.model_validate(values)
+
+
+def _reasons(stored: dict[str, Any]) -> contract.Reasons | None:
+    if not stored:
+        return None
+    reasons = Reasons.from_json(stored)
     return contract.Reasons.model_validate({**asdict(reasons), "explanation": reasons.explain()})
 
 
@@ -73,35 +138,94 @@ def _attempt(attempt: Attempt) -> contract.Attempt:
     return contract.Attempt.model_validate(values)
 
 
+def candidate(sent: contract.NewTrial) -> Candidate:
+    return Candidate(
+        config=sent.config,
+        result=None if sent.outcome is None else result(sent.outcome),
+        notes=sent.notes,
+        attributes=sent.attributes,
+    )
+
+
+def added(found: Added) -> contract.Added:
+    return contract.Added(trial=found.number, state=found.state.value, is_new=found.is_new)
+
+
+def event(found: Event) -> contract.Event:
+    return contract.Event.model_validate(vars(found))
+
+
+def delivery(found: Delivery) -> bytes:
+    events = [event(each) for each in found.events]
+    sent = contract.Delivery(webhook=found.webhook, project=found.project, study=found.study, events=events)
+    return sent.model_dump_json().encode()
+
+
+def subscription(sent: contract.WebhookSpec) -> Subscription:
+    return Subscription(project=sent.project, study=sent.study, url=sent.url, kinds=tuple(sent.kinds))
+
+
+def webhook(found: Webhook) -> contract.Webhook:
+    return contract.Webhook.model_validate(_webhook(found))
+
+
+def new_webhook(found: Webhook, secret: str) -> contract.NewWebhook:
+    return contract.NewWebhook.model_validate({**_webhook(found), "secret": secret})
+
+
+def _webhook(found: Webhook) -> dict[str, Any]:
+    asked = {**vars(found.subscription), "kinds": list(found.subscription.kinds)}
+    return {**vars(found), **asked, "state": "active" if found.is_active else "paused"}
+
+
 def runner(request: contract.LeaseRequest) -> Runner:
     return Runner(
         worker=request.worker,
         incarnation=request.incarnation,
         request_id=request.request_id,
-        device=request.device,
+        slot=Slot(**request.slot.model_dump()),
         environment=request.environment,
     )
 
 
-def lease(leased: Leased, lease_seconds: float) -> contract.Lease:
-    return contract.Lease(
-        lease_id=leased.lease_id,
-        study=leased.study,
-        trial=leased.number,
-        attempt=leased.attempt,
-        task=leased.task,
-        config=leased.config,
-        seed=leased.seed,
-        expires_at=leased.expires_at,
-        lease_seconds=lease_seconds,
+def lease_for(request: contract.LeaseRequest, usual: timedelta) -> timedelta:
+    return usual if request.lease_for is None else timedelta(seconds=request.lease_for)
+
+
+def lease(leased: Leased) -> contract.Lease:
+    return contract.Lease(**{**vars(leased), "trial": leased.number})
+
+
+def beat(found: Beat) -> contract.HeartbeatAnswer:
+    return contract.HeartbeatAnswer(
+        verdict=found.order.value, reason=found.reason, expires_at=found.expires_at
     )
 
 
 def result(outcome: contract.Outcome) -> Result:
-    if isinstance(outcome, contract.Loss):
-        return Result(loss=outcome.loss)
-    return Result(diverged=outcome.diverged)
+    match outcome:
+        case contract.Loss():
+            return Result(state=TrialState.SUCCEEDED, loss=outcome.loss)
+        case contract.Value():
+            return Result(state=TrialState.SUCCEEDED, value=outcome.value)
+        case contract.Pruned():
+            return Result(state=TrialState.PRUNED, value=outcome.value)
+        case contract.Diverged():
+            return Result(state=TrialState.DIVERGED, diverged=outcome.diverged)
 
 
 def fault(failure: contract.Failure) -> Fault:
-    return Fault(cause=Cause(failure.kind), message=failure.message, traceback=failure.traceback)
+    return Fault(
+        cause=Cause(failure.kind),
+        message=failure.message,
+        traceback=failure.traceback,
+        retry=failure.retry,
+    )
+
+
+def worker(found: Registered) -> contract.WorkerAnswer:
+    return contract.WorkerAnswer(**vars(found))
+
+
+def task(found: Offered) -> contract.TaskAnswer:
+    return contract.TaskAnswer(**{**vars(found), "versions": sorted(found.versions)})

@@ -1,19 +1,22 @@
 """The pages: ask for a summary, fill a template."""
 
 import re
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from app.dashboard import summaries
 from app.domain.errors import StudyNotFound
 from app.gate import READ
 from app.house import TheHouse
 from thiessen.contract.words import NAME
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 POLICY: Final = {
@@ -26,9 +29,6 @@ POLICY: Final = {
 REFRESH_SECONDS: Final = 3
 
 router = APIRouter(include_in_schema=False)
-_templates = Environment(
-    loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-)
 
 
 @router.get("/", dependencies=[READ])
@@ -64,8 +64,17 @@ def style() -> Response:
 
 def rendered(template: str, page: object, status: HTTPStatus = HTTPStatus.OK) -> HTMLResponse:
     """Return a page, filled into its template."""
-    html = _templates.get_template(template).render(page=page)
+    html = _templates().get_template(template).render(page=page)
     live = getattr(page, "is_live", False)
     return HTMLResponse(
         html, status_code=status, headers=POLICY | ({"Refresh": str(REFRESH_SECONDS)} if live else {})
+    )
+
+
+@cache
+def _templates() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )

@@ -2,10 +2,11 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from app.domain.study import Progress, StudyState
-from app.domain.trial import Ranked, TrialState
+from app.domain.study import DEFAULT_PROJECT, Progress, StudyState
+from app.domain.trial import Ranked
 from app.house import House
 from app.lifecycle import rank, submit
 from thiessen.integrations import KNOWN
@@ -88,22 +89,22 @@ def _example(document: dict[str, Any], operation: dict[str, Any]) -> str | None:
 
 def home(house: House) -> Home:
     """Return the newest studies."""
-    found = submit.newest(house.store, MOST_STUDIES)
+    found = house.store.read(partial(submit.page, project=DEFAULT_PROJECT, limit=MOST_STUDIES))
     return Home(
         studies=[_line(progress) for progress in found],
-        is_live=any(progress.study.state is StudyState.ACTIVE for progress in found),
+        is_live=any(progress.study.standing.state is StudyState.ACTIVE for progress in found),
     )
 
 
 def study(house: House, name: str) -> StudyPage:
     """Return a study with its best configs. Raises StudyNotFound."""
-    progress = submit.progress(house.store, name)
+    progress = house.store.read(partial(submit.progress, project=DEFAULT_PROJECT, name=name))
     return StudyPage(
         study=_line(progress),
         counts={state.value: count for state, count in progress.counts.items()},
         dimensions=list(progress.study.spec.space.dimensions),
-        best=rank.best(house.store, name, MOST_CONFIGS),
-        is_live=progress.study.state is StudyState.ACTIVE,
+        best=house.store.read(partial(rank.best, project=DEFAULT_PROJECT, name=name, top=MOST_CONFIGS)),
+        is_live=progress.study.standing.state is StudyState.ACTIVE,
     )
 
 
@@ -113,10 +114,8 @@ def _line(progress: Progress) -> StudyLine:
         name=study.spec.name,
         task=study.spec.task,
         strategy=in_words(study.spec.strategy, KNOWN),
-        state=study.state.value,
-        finished=sum(
-            progress.counts[state] for state in (TrialState.SUCCEEDED, TrialState.DIVERGED, TrialState.FAILED)
-        ),
-        max_trials=study.spec.max_trials,
+        state=study.standing.state.value,
+        finished=sum(count for state, count in progress.counts.items() if state.is_terminal),
+        max_trials=study.budget.max_trials,
         best_loss=None if progress.best is None else progress.best.loss,
     )

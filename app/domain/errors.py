@@ -6,8 +6,10 @@ Refusal
 ├── Forbidden
 ├── TooManyRequests
 ├── IdempotencyKeyReused
-├── NotFound: StudyNotFound, TrialNotFound, ProjectNotFound, TokenNotFound
-└── Conflict: StudyExists, ProjectExists, TokenExists, LeaseLost, ResultDiffers
+├── ForbiddenAddress
+├── NotFound: ProjectNotFound, StudyNotFound, TrialNotFound, WorkerNotFound, TokenNotFound, WebhookNotFound
+└── Conflict: StudyExists, StudyEnded, ProjectExists, TokenExists, LeaseLost, ResultDiffers, MoveRefused,
+    WorkerUnknown, QuotaUsedUp
 """
 
 from math import ceil
@@ -88,6 +90,19 @@ class StrategyUnavailable(Exception):  # noqa: N818
         super().__init__(f"The strategy of study {study!r} {why}.")
 
 
+class ForbiddenAddress(Refusal):
+    """The server does not call this address on anyone's behalf."""
+
+    type = "forbidden-address"
+
+    def __init__(self, host: str, address: str) -> None:
+        super().__init__(
+            f"The webhook's host {host!r} is at {address}, which is not on the open Internet. "
+            "Choose another, or set THIESSEN_ALLOW_PRIVATE_WEBHOOKS=true if whoever may create webhooks may "
+            "also call every machine that this server reaches."
+        )
+
+
 class NotFound(Refusal):
     """Nothing has this name."""
 
@@ -111,6 +126,17 @@ class TrialNotFound(NotFound):
 
     def __init__(self, study: str, number: int, trials: int) -> None:
         super().__init__(f"Study {study!r} has no trial {number}; it has {trials}, numbered from 0.")
+
+
+class WorkerNotFound(NotFound):
+    """No worker has registered under this name."""
+
+    type = "worker-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"No worker {name!r} has registered. Check the name; GET /api/v1/workers lists them."
+        )
 
 
 class ProjectNotFound(NotFound):
@@ -140,6 +166,15 @@ class TokenNotFound(NotFound):
         )
 
 
+class WebhookNotFound(NotFound):
+    """No webhook has this number."""
+
+    type = "webhook-not-found"
+
+    def __init__(self, webhook_id: int) -> None:
+        super().__init__(f"There is no webhook {webhook_id}. GET /api/v1/webhooks lists them.")
+
+
 class Conflict(Refusal):
     """It would contradict what is already stored."""
 
@@ -151,9 +186,18 @@ class StudyExists(Conflict):
 
     def __init__(self, name: str, differing: list[str]) -> None:
         super().__init__(
-            f"A study {name!r} exists with another {', '.join(differing)}. "
-            "Choose another name, or send the same spec to get the existing study."
+            f"A study {name!r} exists with another {', '.join(differing)}. Choose another name, or send the "
+            "same spec to get the existing study; budgets of a study are changed by PATCH."
         )
+
+
+class StudyEnded(Conflict):
+    """The study takes no more of this."""
+
+    type = "study-ended"
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"Study {name!r} {why}.")
 
 
 class ProjectExists(Conflict):
@@ -176,6 +220,18 @@ class TokenExists(Conflict):
         super().__init__(f"There is or was a token {name!r}. Choose another name.")
 
 
+class QuotaUsedUp(Conflict):
+    """The project has as many studies as it may."""
+
+    type = "quota-used-up"
+
+    def __init__(self, project: str, most: int) -> None:
+        super().__init__(
+            f"Project {project!r} has its {most} studies. Delete one, or have an admin raise max_studies: "
+            f"PATCH /api/v1/projects/{project}."
+        )
+
+
 class LeaseLost(Conflict):
     """The lease no longer holds."""
 
@@ -194,4 +250,25 @@ class ResultDiffers(Conflict):
         super().__init__(
             f"Lease {lease_id[:8]}… has already reported another result for trial {trial} of study "
             f"{study!r}; the first one counts. Report a result once, or repeat it unchanged."
+        )
+
+
+class MoveRefused(Conflict):
+    """The trial is in no state for this."""
+
+    type = "move-refused"
+
+    def __init__(self, study: str, trial: int, state: str, wanted: str) -> None:
+        super().__init__(f"Trial {trial} of study {study!r} is {state}, so it cannot be {wanted}.")
+
+
+class WorkerUnknown(Conflict):
+    """A lease request leaves out what only a registered worker may leave out."""
+
+    type = "worker-unknown"
+
+    def __init__(self, worker: str, incarnation: str) -> None:
+        super().__init__(
+            f"Worker {worker!r} has not registered as {incarnation!r}, so its tasks are not known. "
+            f"PUT /api/v1/workers/{worker} first, or name the tasks in the request."
         )

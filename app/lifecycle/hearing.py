@@ -15,13 +15,12 @@ class Hearing:
     def __init__(self, store: Store, lease_for: timedelta) -> None:
         self._store = store
         self._lease_for = lease_for
-        self._deaf_until: datetime | None = None
-        self.deaf_until()
+        self._deaf_until: datetime | None = store.read(clock.read) + lease_for
 
-    def deaf_until(self) -> datetime:
+    async def deaf_until(self) -> datetime:
         """Return the time, by the database's clock, before which no lease may be taken away."""
         if self._deaf_until is None:
-            self._deaf_until = self._store.read(clock.read) + self._lease_for
+            self._deaf_until = await self._store.seen(clock.read) + self._lease_for
         return self._deaf_until
 
     def interrupt(self) -> None:

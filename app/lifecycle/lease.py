@@ -1,107 +1,245 @@
-"""Lease a trial to a worker: one that waits, else one proposed for the occasion."""
+"""Lease trials to a worker: one whose worker went silent, one that waits, else one proposed for it."""
 
 import logging
-from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from secrets import token_hex
 from typing import Final
 
-from app.domain.errors import LeaseLost, StrategyUnavailable
-from app.domain.study import Ending, Study, StudyId
-from app.domain.trial import Leased, Runner
-from app.lifecycle.expire import expire
-from app.lifecycle.propose import propose
-from app.storage import Step, Store, Transaction, attempts, studies, trials
+from app import meters
+from app.domain.errors import LeaseLost, StrategyUnavailable, WorkerUnknown
+from app.domain.study import EARLY, Requires, Standing, StudyId, StudyState
+from app.domain.trial import Cause, Leased, Runner, TrialId, TrialState, Who
+from app.lifecycle.memory import Behind, Memory
+from app.lifecycle.move import end_attempt_of, move
+from app.lifecycle.propose import Thought, newborn, think_apart
+from app.storage import Store, Transaction, attempts, studies, trials, workers
 from app.storage.attempts import AlreadyAnswered
-from thiessen.search import Exhausted, trial_seed
+from app.storage.studies import Asked
+from app.storage.trials import NewLease, Place
 
 log = logging.getLogger("thiessen.server")
 
-MOST_ROUNDS: Final = 16  # each lost race means that another worker got a trial; the loser may ask again
+MOST_ROUNDS: Final = 64  # each lost race means that another worker got a trial; the loser may ask again
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
     """Which trials a worker can train, and for how long it asks each."""
 
-    tasks: Collection[str]
+    who: str
+    project: str | None  # the only one that it may work for
+    tasks: Collection[str] | None  # all that it has registered when None
     studies: Collection[str] | None
+    most: int
     lease_for: timedelta
     deaf_until: datetime  # until then the leases of silent workers are left alone
 
 
-def lease(store: Store, runner: Runner, wish: Wish) -> Leased | None:
-    """Give the worker a trial to train, or None when no study wants one.
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A slot asks; what it may be given is found in several steps."""
 
-    The same request again is answered with the same lease, so a lost answer costs nothing; once that
-    lease has ended it is refused. Raises LeaseLost, and StrategyUnavailable when nothing but studies whose
-    strategy cannot propose now want a trial.
+    memory: Memory
+    runner: Runner
+    wish: Wish
+    lease_ids: Sequence[str]  # of the leases to come
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What the worker of a slot has registered."""
+
+    versions: Mapping[str, str | None]  # of each task
+    labels: Mapping[str, str]
+    is_draining: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to try to give: a running trial that is overdue, one that waits, or a new one."""
+
+    study: StudyId
+    version: str | None  # of the task, as the worker has it
+    overdue: TrialId | None = None
+    is_queued: bool = False
+    has_quota: bool = False  # the project's
+    floor: float = -1.0
+    is_borrowed: bool = False  # the strategy is to be asked first
+
+
+async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> list[Leased]:
+    """Give the worker as many trials as there are, up to the most it wishes.
+
+    The same request again is answered with the same leases, so a lost answer costs nothing; once they have
+    ended it is refused. Raises LeaseLost, WorkerUnknown, and StrategyUnavailable when nothing but studies
+    whose strategy cannot propose now want a trial.
     """
-    expire(store, wish.deaf_until)
-    claim = partial(_claim, lease_id=token_hex(16), runner=runner, wish=wish)
-    step: Step[Leased | None] = claim
-    passed_over: dict[StudyId, StrategyUnavailable] = {}
-    for _ in range(MOST_ROUNDS):
-        try:
-            leased = store.write(step)
-        except AlreadyAnswered:
-            step = claim  # which finds what the other one was given
-            continue
-        if leased is not None:
-            return leased
-        study = store.read(
-            lambda tx: studies.wanting_a_proposal(
-                tx, tasks=wish.tasks, names=wish.studies, passed_over=passed_over
-            )
-        )
-        if study is None:
+    lease_ids = [token_hex(16) for _ in range(wish.most)]
+    request = Request(memory=memory, runner=runner, wish=wish, lease_ids=lease_ids)
+    leased: list[Leased] = []
+    unavailable: dict[StudyId, StrategyUnavailable] = {}
+    for _ in range(MOST_ROUNDS + wish.most):
+        found = await store.seen(partial(_plan, request=request, given=len(leased), passed_over=unavailable))
+        if not isinstance(found, Plan):
+            leased += found
             break
         try:
-            step = _proposing(store, study, claim)
+            given = await _give(store, request, found, len(leased))
         except StrategyUnavailable as error:
             log.warning("%s", error)
-            passed_over[study.id] = error
-            step = claim
-    for unavailable in passed_over.values():
-        raise unavailable
-    return None
+            unavailable[found.study] = error
+            continue
+        if given is not None:
+            meters.LEASES.inc()
+            leased.append(given)
+        if len(leased) == wish.most:
+            break
+    if unavailable and not leased:
+        raise next(iter(unavailable.values()))
+    return leased
 
 
-def _proposing(store: Store, study: Study, claim: Step[Leased | None]) -> Step[Leased | None]:
-    """Think of a config for `study`; return the step that stores it as a trial and claims."""
+def _plan(
+    tx: Transaction, request: Request, given: int, passed_over: dict[StudyId, StrategyUnavailable]
+) -> Plan | list[Leased]:
+    """Return what the slot may be given next; when nothing, or already asked, the leases to answer with."""
+    runner, wish = request.runner, request.wish
+    if not given and (before := _given_before(tx, runner)):
+        return before
+    offer = _offer(tx, runner, wish)
+    if offer.is_draining:
+        return []
+    asked = Asked(tasks=list(offer.versions), names=wish.studies, project=wish.project)
+    for overdue in trials.overdue(tx, wish.deaf_until, asked):
+        if _fits(runner, offer, overdue.task, overdue.requires, overdue.task_version):
+            return Plan(overdue.study_id, offer.versions[overdue.task], overdue=overdue.trial_id)
+    for study in studies.wanting(tx, asked):
+        if study.id in passed_over or not _fits(
+            runner, offer, study.task, study.requires, study.task_version
+        ):
+            continue
+        is_borrowed = False
+        if not study.queued:
+            try:
+                is_borrowed = request.memory.catch_up(tx, study.id)
+            except StrategyUnavailable as error:
+                passed_over[study.id] = error
+                continue
+        return Plan(
+            study.id,
+            offer.versions[study.task],
+            is_queued=study.queued > 0,
+            has_quota=study.has_quota,
+            floor=study.floor,
+            is_borrowed=is_borrowed,
+        )
+    return []
+
+
+async def _give(store: Store, request: Request, plan: Plan, place: int) -> Leased | None:
+    """Try to give what was planned; None when it has to be planned anew."""
+    thought = await think_apart(store, plan.study) if plan.is_borrowed else None
+    claim = partial(_claim, request=request, plan=plan, place=place, thought=thought)
     try:
-        proposal = propose(store, study)
-    except Exhausted:
-        store.write(lambda tx: studies.end(tx, study, Ending.EXHAUSTED))
-        return claim
-
-    def step(tx: Transaction) -> Leased | None:
-        is_still_next = studies.take_number(tx, study)  # else somebody was faster, and knew more
-        if is_still_next:
-            seed = trial_seed(study.spec.seed, study.trials)
-            trials.add(tx, study, config=proposal.config, seed=seed, reasons=asdict(proposal.reasons))
-        return claim(tx)
-
-    return step
-
-
-def _claim(tx: Transaction, lease_id: str, runner: Runner, wish: Wish) -> Leased | None:
-    if earlier := attempts.lease_of_request(tx, runner):
-        leased = trials.leased(tx, earlier)
-        if leased is None:
-            raise LeaseLost(earlier, f"request {runner.request_id!r} was given it, and it has ended since")
-        return leased
-    trial_id = trials.claim(
-        tx,
-        lease_id=lease_id,
-        lease_for=wish.lease_for,
-        deaf_until=wish.deaf_until,
-        tasks=wish.tasks,
-        names=wish.studies,
-    )
-    if trial_id is None:
+        return await store.written(claim)
+    except (AlreadyAnswered, Behind):  # a twin of this request was faster, or others of the study
+        request.memory.forget(plan.study)
         return None
-    attempts.begin(tx, trial_id, lease_id, runner)
-    return trials.leased(tx, lease_id)
+    except BaseException:
+        request.memory.forget(plan.study)  # it may have learned of a trial that was not stored
+        raise
+
+
+def _claim(
+    tx: Transaction, request: Request, plan: Plan, place: int, thought: Thought | None
+) -> Leased | None:
+    if plan.has_quota and not studies.has_quota_left(tx, plan.study):
+        return None
+    standing = studies.lock(tx, plan.study)
+    if not _may_lease(standing, plan):
+        return None
+    if plan.overdue is not None:
+        found = _overdue(tx, plan.overdue)
+    elif plan.is_queued:
+        found = trials.next_queued(tx, plan.study)
+    else:
+        found = newborn(tx, request.memory, standing, request.wish.who, thought)
+    return None if found is None else _begin(tx, request, plan, found, place)
+
+
+def _begin(tx: Transaction, request: Request, plan: Plan, found: Place, place: int) -> Leased:
+    runner, wish = request.runner, request.wish
+    lease = NewLease(request.lease_ids[place], wish.lease_for, plan.floor)
+    freed = end_attempt_of(tx, found, Cause.LOST)
+    standing = move(
+        tx,
+        found,
+        TrialState.RUNNING,
+        by=Who.WORKER,
+        who=wish.who,
+        cause=Cause.LOST if found.state is TrialState.RUNNING else None,
+        attempt=found.attempts + 1,
+        gpus=freed - runner.slot.gpus,
+        lease=lease,
+    )
+    attempts.begin(tx, found.id, found.attempts + 1, lease.id, runner, place=place, task_version=plan.version)
+    if plan.version is not None and standing.task_version is None:
+        studies.pin(tx, plan.study, plan.version)
+    leased = trials.leased(tx, lease.id)
+    if leased is None:
+        raise AssertionError("a lease just written is there")
+    return leased
+
+
+def _may_lease(standing: Standing, plan: Plan) -> bool:
+    """Say whether what was planned holds still, now that the study's row is locked."""
+    goes_on = standing.state is StudyState.ACTIVE and standing.reason not in EARLY
+    if not goes_on or standing.task_version not in {None, plan.version}:
+        return False
+    if plan.overdue is not None:
+        return True
+    if standing.max_running is not None and standing.running >= standing.max_running:
+        return False
+    return plan.is_queued or (standing.reason is None and not standing.budget_is_used_up)
+
+
+def _overdue(tx: Transaction, trial_id: TrialId) -> Place | None:
+    """Return a running trial that nobody has spoken for in time, if it may be tried again."""
+    found = trials.at(tx, trial_id)
+    is_free = found.attempts < found.max_attempts and trials.is_overdue(tx, trial_id)
+    return found if is_free else None
+
+
+def _given_before(tx: Transaction, runner: Runner) -> list[Leased]:
+    """Return the leases that this request was answered with. Raises LeaseLost when all of them have ended."""
+    given = attempts.of_request(tx, runner)
+    leased = [found for lease_id in given if (found := trials.leased(tx, lease_id))]
+    if given and not leased:
+        raise LeaseLost(given[0], f"request {runner.request_id!r} was given it, and it has ended since")
+    return leased
+
+
+def _offer(tx: Transaction, runner: Runner, wish: Wish) -> Offer:
+    """Return what the slot can train. Raises WorkerUnknown."""
+    known = workers.registered(tx, runner.worker)
+    if known is None or known.incarnation != runner.incarnation:
+        if wish.tasks is None:
+            raise WorkerUnknown(runner.worker, runner.incarnation)
+        return Offer(dict.fromkeys(wish.tasks), {})
+    versions = {task["name"]: task["version"] for task in known.tasks}
+    if wish.tasks is not None:
+        versions = {name: versions.get(name) for name in wish.tasks}
+    return Offer(versions, known.labels, known.is_draining)
+
+
+def _fits(runner: Runner, offer: Offer, task: str, requires: Requires, version: str | None) -> bool:
+    """Say whether the slot may train this."""
+    return (
+        runner.slot.gpus >= requires.gpus
+        and runner.slot.gpu_memory_gb >= requires.gpu_memory_gb
+        and all(offer.labels.get(label) == value for label, value in requires.labels.items())
+        and version in {None, offer.versions[task]}
+    )

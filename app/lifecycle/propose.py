@@ -1,37 +1,76 @@
-"""Propose the next config of a study: read what is known, think with no transaction open."""
+"""A new trial for a study: its strategy is asked for the config."""
 
+import asyncio
 from functools import partial
 
 from app.domain.errors import StrategyUnavailable
-from app.domain.study import Study
-from app.domain.trial import Cause, Observation, TrialState
-from app.lifecycle.borrow import THINKERS, Think, Unready
-from app.storage import Store, Transaction, observations, trials
+from app.domain.study import Duplicates, Ending, Standing, Study, StudyId
+from app.domain.trial import Origin, Result, TrialState
+from app.lifecycle.borrow import THINKERS, Unready
+from app.lifecycle.memory import Memory, history_of
+from app.lifecycle.move import born, settle
+from app.storage import Store, Transaction, studies, trials
+from app.storage.trials import Place
 from thiessen.integrations import KNOWN
-from thiessen.search import Exhausted, Landscape, Proposal, Stream
+from thiessen.search import Exhausted, Proposal, Stream
 from thiessen.search.settings import strategy_from_json
-from thiessen.search.strategy import StrategyError
+
+Thought = tuple[int, Proposal | None]
+"""What a borrowed strategy proposes for the trial of a number; nothing when every config has its trial."""
 
 
-def propose(store: Store, study: Study) -> Proposal:
-    """Return the proposal for the study's next trial number. Raises Exhausted, StrategyUnavailable."""
+def newborn(
+    tx: Transaction, memory: Memory, standing: Standing, who: str, thought: Thought | None
+) -> Place | None:
+    """Store the next trial of a study whose row is locked; None when there is nothing to train of it.
+
+    The strategy is asked here, in the transaction: what it proposes is for the next number, and nobody else
+    can take that number meanwhile. Only borrowed strategies, which may be slow, have been asked before.
+    Raises Behind.
+    """
+    study = memory.study(standing.id)
+    if thought is not None and thought[0] != standing.trials:
+        return None  # others were faster, and it knew less than they
     try:
-        strategy = strategy_from_json(study.spec.strategy, KNOWN)
-    except StrategyError as error:  # stored by another version
-        raise StrategyUnavailable(study.spec.name, f"is not known to this server: {error}") from error
-    landscape = store.read(lambda tx: known_landscape(tx, study))
-    turn = study.trials
-    stream = Stream(study.spec.seed, turn)
-    think = partial(strategy.propose, study.spec.space, landscape, turn, stream)
-    return think() if strategy.replayable else _borrowed(store, study, think)
-
-
-def _borrowed(store: Store, study: Study, think: Think) -> Proposal:
-    """Return what a strategy of another package proposes, whatever may go wrong in there."""
-    try:
-        return THINKERS.ask((store, study.id), study.trials, think)
+        proposal = memory.propose(tx, standing) if thought is None else _told(thought)
     except Exhausted:
-        raise
+        studies.settle(tx, standing.id, standing.state, Ending.EXHAUSTED)
+        settle(tx, studies.standing(tx, standing.id), "server")
+        return None
+    result, is_repeat = _repeated(tx, study, proposal)
+    place, standing = born(
+        tx,
+        study,
+        standing,
+        proposal.config,
+        origin=Origin.PROPOSED if result is None else Origin.MEMOISED,
+        who=who,
+        result=result,
+        is_repeat=is_repeat,
+        proposal=proposal,
+    )
+    if result is None:
+        return place
+    settle(tx, standing, who, loss=result.loss)
+    return None
+
+
+async def think_apart(store: Store, study_id: StudyId) -> Thought:
+    """Ask a strategy of another package, whatever may go wrong in there. Raises StrategyUnavailable."""
+
+    def read(tx: Transaction) -> tuple[Study, partial[Proposal]]:
+        study = studies.numbered(tx, study_id)
+        strategy = strategy_from_json(study.spec.strategy, KNOWN)
+        landscape = history_of(tx, study).landscape
+        stream = Stream(study.spec.seed, study.standing.trials)
+        return study, partial(strategy.propose, study.spec.space, landscape, study.standing.turns, stream)
+
+    study, think = await store.seen(read)
+    number = study.standing.trials
+    try:
+        return number, await asyncio.to_thread(THINKERS.ask, (store, study_id), number, think)
+    except Exhausted:
+        return number, None
     except Unready as unready:
         raise StrategyUnavailable(study.spec.name, f"has no proposal yet: {unready}. Ask again") from None
     except Exception as error:
@@ -39,22 +78,22 @@ def _borrowed(store: Store, study: Study, think: Think) -> Proposal:
         raise StrategyUnavailable(study.spec.name, reason) from error
 
 
-def known_landscape(tx: Transaction, study: Study) -> Landscape:
-    """Return what was known when `study` was read: exactly its counters, whatever was committed since."""
-    landscape = Landscape(study.spec.space)
-    known = observations.known_to(tx, study)
-    ended = {observation.trial for observation in known}
-    for number, config in enumerate(trials.configs(tx, study)):
-        landscape.take(config)
-        if number not in ended:
-            landscape.pend(number, config)
-    for observation in known:
-        if _speaks_of_its_config(observation):
-            landscape.observe(observation.trial, observation.config, observation.loss)
-    landscape.watermark = study.observations
-    return landscape
+def _told(thought: Thought) -> Proposal:
+    _, proposal = thought
+    if proposal is None:
+        raise Exhausted
+    return proposal
 
 
-def _speaks_of_its_config(observation: Observation) -> bool:
-    """Workers that vanished say nothing about a config; training that broke in every attempt does."""
-    return not (observation.outcome is TrialState.FAILED and observation.cause is Cause.ATTEMPTS_USED_UP)
+def _repeated(tx: Transaction, study: Study, proposal: Proposal) -> tuple[Result | None, bool]:
+    """Return the result that is known of a config, if repeats get it, and whether it is a repeat at all."""
+    if study.spec.duplicates is Duplicates.FORBID:
+        return None, False
+    if study.spec.duplicates is Duplicates.ALLOW:
+        return None, True
+    first = trials.of_config(tx, study.id, proposal.config)
+    if first is None:
+        return None, False
+    if first.state not in {TrialState.SUCCEEDED, TrialState.DIVERGED}:
+        return None, True
+    return Result(state=first.state, loss=trials.loss(tx, first.id)), True

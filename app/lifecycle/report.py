@@ -1,105 +1,288 @@
 """What a worker says of its attempt: it goes on, it has a result, it broke, it gives the trial back."""
 
-from datetime import datetime, timedelta
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from enum import Enum, StrEnum, auto
+from functools import partial
+from typing import Any, Protocol
 
-from app.domain.errors import LeaseLost, ResultDiffers
-from app.domain.trial import Cause, Fault, Result, TrialState
-from app.storage import Store, Transaction, attempts, observations, studies, trials
+from app import meters
+from app.domain.errors import LeaseLost, Refusal, ResultDiffers
+from app.domain.study import STOPPING, StudyState
+from app.domain.trial import Cause, Fault, Result, TrialState, Who
+from app.lifecycle.judge import Case, Judge
+from app.lifecycle.move import move
+from app.storage import Store, Transaction, attempts, bell, studies, trials
 from app.storage.attempts import Held
+from app.storage.trials import Place
 
 
-def heartbeat(store: Store, lease_id: str, points: list[dict[str, Any]], lease_for: timedelta) -> datetime:
-    """Renew the lease, keep the new points, and return when it expires now. Raises LeaseLost."""
+class Order(StrEnum):
+    """What a worker is told in answer to a heartbeat."""
 
-    def step(tx: Transaction) -> datetime:
-        is_held = trials.renew(
-            tx, lease_id, lease_for
-        )  # first: it locks the trial against a twin of this call
-        held = _given(tx, lease_id)
-        leased = trials.leased(tx, lease_id)
-        if not is_held or leased is None:
-            raise _lost(lease_id, held)
-        attempts.report(tx, held, lease_id, points)
-        return leased.expires_at
-
-    return store.write(step)
+    CONTINUE = "continue"
+    PRUNE = "prune"  # end early; its curve is not worth going on with
+    STOP = "stop"  # give the trial back
+    DRAIN = "drain"  # finish it, and lease no more
 
 
-def complete(store: Store, lease_id: str, result: Result) -> None:
-    """End the attempt and its trial with a result, or repeat that. Raises LeaseLost, ResultDiffers."""
+class Ends(Protocol):
+    """Ends the attempt's hold of a running trial; returns what became of the trial."""
 
-    def step(tx: Transaction) -> None:
-        held = _held(tx, lease_id)
-        if held.ended_at is not None:
-            _accept_repeat(
-                tx, lease_id, held, outcome=result.state, loss=result.loss, message=result.diverged
-            )
-            return
-        _end_trial(tx, lease_id, held, result.state, loss=result.loss)
-        attempts.end(tx, lease_id, result.state, loss=result.loss, message=result.diverged)
-
-    store.write(step)
+    def __call__(
+        self, tx: Transaction, place: Place, cause: Cause, *, by: Who, who: str, attempt: int, gpus: int
+    ) -> TrialState: ...
 
 
-def fail(store: Store, lease_id: str, fault: Fault) -> None:
-    """End the attempt with a fault; the trial queues again while it has attempts. Raises as `complete`."""
+class Told(Enum):
+    """Whether a result is news."""
 
-    def step(tx: Transaction) -> None:
-        held = _held(tx, lease_id)
-        if held.ended_at is not None:
-            _accept_repeat(tx, lease_id, held, outcome=fault.cause, loss=None, message=fault.message)
-            return
-        if held.number >= held.max_attempts:
-            _end_trial(tx, lease_id, held, TrialState.FAILED, cause=fault.cause)
-        elif not trials.put_back(tx, lease_id, unused=False):
-            raise _lost(lease_id, held)
-        attempts.end(tx, lease_id, fault.cause, message=fault.message, traceback=fault.traceback)
-
-    store.write(step)
+    FIRST = auto()
+    AGAIN = auto()
 
 
-def release(store: Store, lease_id: str) -> None:
-    """Queue the trial again without using up the attempt. Raises LeaseLost."""
+@dataclass(frozen=True)
+class Beat:
+    """The answer to a heartbeat."""
 
-    def step(tx: Transaction) -> None:
-        held = _held(tx, lease_id)
-        if held.outcome == Cause.RELEASED:
-            return
-        if held.ended_at is not None or not trials.put_back(tx, lease_id, unused=True):
-            raise _lost(lease_id, held)
-        attempts.end(tx, lease_id, Cause.RELEASED)
-
-    store.write(step)
+    worker: str
+    expires_at: datetime
+    order: Order = Order.CONTINUE
+    reason: str | None = None
 
 
-def _end_trial(
-    tx: Transaction,
-    lease_id: str,
-    held: Held,
-    state: TrialState,
-    *,
-    loss: float | None = None,
-    cause: Cause | None = None,
-) -> None:
-    seq = studies.take_seq(tx, held.study_id)
-    if not trials.finish(tx, lease_id, state, loss=loss, cause=cause):
-        raise _lost(lease_id, held)
-    observations.append(
-        tx,
-        held.study_id,
-        seq,
-        trial=held.trial,
-        attempt=held.number,
-        outcome=state,
-        loss=loss,
-        cause=cause,
+async def heartbeat(
+    store: Store, judge: Judge, lease_id: str, points: list[dict[str, Any]], log_tail: str | None = None
+) -> Beat:
+    """Renew the lease, keep the new points, and return the orders. Raises LeaseLost."""
+    beat, case = await store.written(partial(_renew, lease_id=lease_id, points=points, log_tail=log_tail))
+    meters.REPORTS.inc(len(points))
+    if case is None:
+        return beat
+    verdict = await store.seen(partial(judge.verdict, case=case))
+    return replace(beat, order=Order.PRUNE, reason=verdict.reason) if verdict.stop else beat
+
+
+def _renew(
+    tx: Transaction, lease_id: str, points: list[dict[str, Any]], log_tail: str | None
+) -> tuple[Beat, Case | None]:
+    renewed = trials.renew(tx, lease_id)  # first: it locks the trial against a twin of this call
+    if renewed is None:
+        raise _lost(lease_id, _given(tx, lease_id))
+    if points or log_tail is not None:
+        attempts.report(tx, lease_id, points, log_tail)
+    orders = studies.orders(tx, renewed.study_id, lease_id)
+    if orders.state is StudyState.STOPPED or orders.reason in STOPPING:
+        why = (
+            f"The study is {orders.state}." if orders.reason is None else f"The study ended: {orders.reason}."
+        )
+        return Beat(orders.worker, renewed.expires_at, Order.STOP, why), None
+    order = Order.DRAIN if orders.is_draining else Order.CONTINUE
+    beat = Beat(orders.worker, renewed.expires_at, order)
+    if not points or orders.stopping is None:
+        return beat, None
+    return beat, Case(
+        study=renewed.study_id,
+        trial_id=renewed.trial_id,
+        trial=renewed.number,
+        attempt=renewed.attempt,
+        direction=orders.direction,
+        stopping=orders.stopping,
     )
 
 
+async def complete(store: Store, lease_id: str, result: Result, who: str) -> None:
+    """End the attempt and its trial with a result, or repeat that. Raises LeaseLost, ResultDiffers.
+
+    A result under a lost lease is kept with its attempt. It counts when its trial has no other result and
+    nobody has the trial; else it is refused after it was kept.
+    """
+    refused = await store.written(partial(_complete, lease_id=lease_id, result=result, who=who))
+    if isinstance(refused, Refusal):
+        raise refused
+    if refused is Told.FIRST:
+        meters.RESULTS.labels(result.state).inc()
+
+
+async def fail(store: Store, lease_id: str, fault: Fault, who: str) -> None:
+    """End the attempt with a fault; the trial queues again while it may. Raises LeaseLost, ResultDiffers."""
+    state = await store.written(partial(_fail, lease_id=lease_id, fault=fault, who=who))
+    if state is TrialState.QUEUED:
+        meters.RETRIES.labels(fault.cause).inc()
+    elif state is not None:
+        meters.RESULTS.labels(state).inc()
+
+
+async def release(store: Store, lease_id: str, who: str) -> None:
+    """Queue the trial again without using up the attempt. Raises LeaseLost."""
+    await store.written(partial(_release, lease_id=lease_id, who=who))
+
+
+def _complete(tx: Transaction, lease_id: str, result: Result, who: str) -> Told | Refusal:
+    held = _held(tx, lease_id)
+    if _is_current(held, lease_id):
+        result = _settled(tx, held, result)
+        _finish(tx, held, result, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
+        attempts.end(tx, lease_id, result.state, loss=result.loss, message=result.diverged)
+        return Told.FIRST
+    if held.outcome not in {Cause.LOST, TrialState.CANCELLED}:
+        _accept_repeat(tx, lease_id, held, _settled(tx, held, result))
+        return Told.AGAIN
+    return _late(tx, lease_id, held, _settled(tx, held, result), who)
+
+
+def _fail(tx: Transaction, lease_id: str, fault: Fault, who: str) -> TrialState | None:
+    """Return what became of the trial, None when this had been told before."""
+    held = _held(tx, lease_id)
+    if not _is_current(held, lease_id):
+        if held.outcome in {Cause.LOST, Cause.RELEASED, TrialState.CANCELLED}:
+            raise _lost(lease_id, held)
+        if (held.outcome, held.message) != (fault.cause, fault.message):
+            raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
+        return None
+    attempts.end(tx, lease_id, fault.cause, message=fault.message, traceback=fault.traceback)
+    is_retried = fault.retry and fault.cause in studies.retried(tx, held.study_id)
+    ending: Ends = queue_again if held.number < held.max_attempts and is_retried else give_up
+    return ending(tx, _place(held), fault.cause, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
+
+
+def _release(tx: Transaction, lease_id: str, who: str) -> None:
+    held = _held(tx, lease_id)
+    if not _is_current(held, lease_id):
+        if held.outcome == Cause.RELEASED:
+            return
+        raise _lost(lease_id, held)
+    attempts.end(tx, lease_id, Cause.RELEASED)
+    queue_again(
+        tx,
+        _place(held),
+        Cause.RELEASED,
+        by=Who.WORKER,
+        who=who,
+        attempt=held.number,
+        gpus=held.gpus,
+        max_attempts=held.max_attempts + 1,
+    )
+
+
+def queue_again(
+    tx: Transaction,
+    place: Place,
+    cause: Cause,
+    *,
+    by: Who,
+    who: str,
+    attempt: int,
+    gpus: int,
+    max_attempts: int | None = None,
+) -> TrialState:
+    """Put a running trial back into the queue, unless an attempt thought lost has brought its result."""
+    if late := _take_late(tx, place, who, gpus):
+        return late
+    move(
+        tx,
+        place,
+        TrialState.QUEUED,
+        by=by,
+        who=who,
+        cause=cause,
+        attempt=attempt,
+        gpus=gpus,
+        max_attempts=max_attempts,
+    )
+    bell.ring(tx, place.study_id)
+    return TrialState.QUEUED
+
+
+def give_up(
+    tx: Transaction, place: Place, cause: Cause, *, by: Who, who: str, attempt: int, gpus: int
+) -> TrialState:
+    """Fail a running trial, unless an attempt thought lost has brought its result."""
+    if late := _take_late(tx, place, who, gpus):
+        return late
+    move(tx, place, TrialState.FAILED, by=by, who=who, cause=cause, attempt=attempt, gpus=gpus)
+    return TrialState.FAILED
+
+
+def _finish(
+    tx: Transaction,
+    held: Held,
+    result: Result,
+    *,
+    by: Who,
+    who: str,
+    attempt: int,
+    gpus: int,
+    cause: Cause | None = None,
+) -> None:
+    standing = move(
+        tx,
+        _place(held),
+        result.state,
+        by=by,
+        who=who,
+        cause=cause,
+        attempt=attempt,
+        gpus=gpus,
+        loss=result.loss,
+    )
+    if standing.max_running is not None:
+        bell.ring(tx, held.study_id)
+
+
+def _late(tx: Transaction, lease_id: str, held: Held, result: Result, who: str) -> Told | Refusal:
+    """Keep a result whose lease was lost; it counts at once when the trial waits or has failed."""
+    told = asdict(result)
+    if held.late is not None:
+        counts = held.late["counts"]
+        if held.late != told | {"counts": counts}:
+            raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
+        return Told.AGAIN if counts else _lost(lease_id, held)
+    counts = held.state in {TrialState.QUEUED, TrialState.FAILED}
+    attempts.keep_late(tx, lease_id, told | {"counts": counts})
+    if not counts:
+        return _lost(lease_id, held)
+    _finish(tx, held, result, by=Who.WORKER, who=who, attempt=held.number, gpus=0, cause=Cause.LATE)
+    return Told.FIRST
+
+
+def _take_late(tx: Transaction, place: Place, who: str, gpus: int) -> TrialState | None:
+    """End a trial that would go without a result by one that came late; return its state, None without."""
+    found = attempts.late_result(tx, place.id)
+    if found is None:
+        return None
+    lease_id, attempt, late = found
+    attempts.keep_late(tx, lease_id, late | {"counts": True})
+    state = TrialState(late["state"])
+    move(
+        tx,
+        place,
+        state,
+        by=Who.SERVER,
+        who=who,
+        cause=Cause.LATE,
+        attempt=attempt,
+        gpus=gpus,
+        loss=late["loss"],
+    )
+    return state
+
+
+def _settled(tx: Transaction, held: Held, result: Result) -> Result:
+    """Return the result as a loss; of a pruned one that tells no value, the last that it reported."""
+    if result.value is not None:
+        return replace(result, loss=held.direction.loss(result.value), value=None)
+    if result.state is not TrialState.PRUNED or result.loss is not None:
+        return result
+    metric = studies.metric(tx, held.study_id)
+    return replace(result, loss=attempts.last_loss(tx, held, metric))
+
+
 def _held(tx: Transaction, lease_id: str) -> Held:
-    """Return the attempt of a lease, read again once its study is locked: a twin of this call is over."""
-    studies.lock(tx, _given(tx, lease_id).study_id)
+    """Return the attempt of a lease, read once its study is locked: a twin of this call is over."""
+    study_id = attempts.study_of(tx, lease_id)
+    if study_id is not None:
+        studies.lock(tx, study_id)
     return _given(tx, lease_id)
 
 
@@ -110,13 +293,22 @@ def _given(tx: Transaction, lease_id: str) -> Held:
     return held
 
 
-def _accept_repeat(
-    tx: Transaction, lease_id: str, held: Held, *, outcome: str, loss: float | None, message: str | None
-) -> None:
+def _is_current(held: Held, lease_id: str) -> bool:
+    """The fence: only the attempt that the trial was last given to may move it."""
+    return held.state is TrialState.RUNNING and held.current == lease_id
+
+
+def _place(held: Held) -> Place:
+    return Place(
+        held.trial_id, held.study_id, held.trial, held.state, held.attempts, held.max_attempts, held.current
+    )
+
+
+def _accept_repeat(tx: Transaction, lease_id: str, held: Held, result: Result) -> None:
     """A repeat of what was stored is fine; anything else is refused."""
-    if held.outcome in {Cause.LOST, Cause.RELEASED}:
+    if held.outcome == Cause.RELEASED:
         raise _lost(lease_id, held)
-    if (held.outcome, held.loss, held.message) != (outcome, loss, message):
+    if (held.outcome, held.loss, held.message) != (result.state, result.loss, result.diverged):
         raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
 
 
@@ -126,4 +318,6 @@ def _lost(lease_id: str, held: Held) -> LeaseLost:
         why = f"it expired and trial {held.trial} was given to another attempt"
     elif held.outcome == Cause.RELEASED:
         why = f"it gave trial {held.trial} back"
+    elif held.outcome == TrialState.CANCELLED:
+        why = f"trial {held.trial} was cancelled"
     return LeaseLost(lease_id, why)

@@ -1,43 +1,111 @@
-"""Submit a study, and read studies back."""
+"""Submit a study, and read studies back. Each is a step."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from app.domain.errors import StudyExists
-from app.domain.study import Progress, Spec, Study
+from app.domain.study import EARLY, Budget, Progress, Remarks, Spec, Study, StudyState
 from app.domain.trial import Trial
-from app.storage import Store, Transaction, studies, trials
+from app.lifecycle.move import tell_of_study
+from app.storage import Transaction, bell, clock, studies, trials
+
+PACE: Final = 50  # the last trials that say how fast a study goes
 
 
-def submit(store: Store, spec: Spec) -> tuple[Progress, bool]:
-    """Store the study, or find the same one; say whether it is new. Raises StudyExists."""
+def submit(
+    tx: Transaction, project: str, spec: Spec, budget: Budget, remarks: Remarks, who: str
+) -> tuple[Progress, bool]:
+    """Store the study, or find the same one; say whether it is new. Raises StudyExists, ProjectNotFound."""
+    submitted = _submitted(budget)
+    created = studies.add(tx, project, spec, budget, remarks, submitted)
+    if created is not None:
+        tell_of_study(tx, created.id, "study.created", who)
+        bell.ring(tx, created.id)
+    study = studies.named(tx, project, spec.name)
+    if differing := _differing(study, spec, submitted):
+        raise StudyExists(spec.name, differing)
+    return _progress(tx, study), created is not None
 
-    def step(tx: Transaction) -> tuple[Progress, bool]:
-        created = studies.add(tx, spec)
-        study = created or studies.named(tx, spec.name)
-        if differing := _differing(study.spec, spec):
-            raise StudyExists(spec.name, differing)
-        return _progress(tx, study), created is not None
 
-    return store.write(step)
-
-
-def progress(store: Store, name: str) -> Progress:
+def progress(tx: Transaction, project: str, name: str) -> Progress:
     """Return the study as it stands. Raises StudyNotFound."""
-    return store.read(lambda tx: _progress(tx, studies.named(tx, name)))
+    return _progress(tx, studies.named(tx, project, name))
 
 
-def newest(store: Store, limit: int) -> list[Progress]:
-    """Return the newest studies, as they stand."""
-    return store.read(lambda tx: [_progress(tx, study) for study in studies.every(tx, limit)])
+def page(
+    tx: Transaction,
+    project: str,
+    limit: int,
+    *,
+    before: int | None = None,
+    state: StudyState | None = None,
+    tag: str | None = None,
+) -> Sequence[Progress]:
+    """Return the newest studies as they stand, those before an id when one is given."""
+    found = studies.page(tx, project, limit, before=before, state=state, tag=tag)
+    return [_progress(tx, study) for study in found]
 
 
-def trial(store: Store, name: str, number: int) -> Trial:
+def trial(tx: Transaction, project: str, name: str, number: int) -> Trial:
     """Return a trial with its attempts and reports. Raises StudyNotFound, TrialNotFound."""
-    return store.read(lambda tx: trials.numbered(tx, studies.named(tx, name), number))
+    return trials.numbered(tx, studies.named(tx, project, name), number)
 
 
 def _progress(tx: Transaction, study: Study) -> Progress:
+    now = clock.read(tx)
     best = trials.best(tx, study, top=1)
-    return Progress(study=study, counts=trials.counts(tx, study), best=best[0] if best else None)
+    return Progress(
+        study=study,
+        gpu_hours=study.standing.gpu_time(now) / timedelta(hours=1),
+        best=best[0] if best else None,
+        eta=_eta(tx, study, now),
+        waits_for=_waits_for(study),
+    )
 
 
-def _differing(stored: Spec, sent: Spec) -> list[str]:
-    return [field for field, value in vars(stored).items() if value != getattr(sent, field)]
+def _eta(tx: Transaction, study: Study, now: datetime) -> datetime | None:
+    """Return when the study ends at the pace of its last trials; None when that cannot be said."""
+    standing = study.standing
+    if standing.state is not StudyState.ACTIVE or standing.reason in EARLY or not standing.running:
+        return None
+    finished = trials.last_finished(tx, study.id, PACE)
+    if len(finished) < 2:
+        return None
+    per_trial = (now - min(finished)) / len(finished)
+    to_propose = 0 if standing.reason else standing.max_trials - (standing.trials - standing.imported)
+    return now + per_trial * (to_propose + standing.queued + standing.running)
+
+
+def _waits_for(study: Study) -> str | None:
+    """Say why nothing of a study is leased now."""
+    standing = study.standing
+    if standing.state is StudyState.PAUSED:
+        return "It is paused; resume it."
+    if standing.state is not StudyState.ACTIVE:
+        return None
+    if standing.max_running is not None and standing.running >= standing.max_running:
+        return f"{standing.running} trials are running, and max_running is {standing.max_running}."
+    if standing.reason is not None and standing.running and not standing.queued:
+        return f"It proposes no more ({standing.reason}); {standing.running} trials are running."
+    if not standing.running:
+        version = f" in version {study.task_version}" if study.task_version else ""
+        return f"No worker has asked for task {study.spec.task!r}{version} since; see GET /api/v1/tasks."
+    return None
+
+
+def _submitted(budget: Budget) -> dict[str, Any]:
+    """Return the budget as JSON, to be compared when the same study is sent again."""
+    return {
+        name: value.timestamp() if isinstance(value, datetime) else value
+        for name, value in vars(budget).items()
+        if value is not None
+    }
+
+
+def _differing(study: Study, sent: Spec, submitted: dict[str, Any]) -> list[str]:
+    """Return what is not the same; a budget that was changed since is the one that was submitted."""
+    names = submitted.keys() | study.submitted.keys()
+    return [field for field, value in vars(study.spec).items() if value != getattr(sent, field)] + sorted(
+        name for name in names if submitted.get(name) != study.submitted.get(name)
+    )

@@ -1,5 +1,6 @@
 """The only room that speaks SQL."""
 
-from app.storage.store import DatabaseUnavailable, Step, Store, Transaction, open_store
+from app.storage.open import open_store
+from app.storage.store import DatabaseUnavailable, ReadTooLong, Step, Store, Transaction
 
-__all__ = ["DatabaseUnavailable", "Step", "Store", "Transaction", "open_store"]
+__all__ = ["DatabaseUnavailable", "ReadTooLong", "Step", "Store", "Transaction", "open_store"]

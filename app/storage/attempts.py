@@ -1,98 +1,149 @@
 """Attempts and the learning curves they report. Nothing of an attempt is ever deleted."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.study import StudyId
-from app.domain.trial import Attempt, Runner
+from app.domain.study import Direction, StudyId
+from app.domain.trial import Attempt, Runner, TrialId, TrialState
 from app.storage.store import Transaction
-from app.storage.tables import attempts, now, reports, trials
+from app.storage.tables import attempts, now, reports, studies, trials
+
+MOST_POINTS: Final = 2000  # of one curve; of a longer one every second, fourth ... point is kept
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Held:
-    """The attempt that a lease stands for."""
+    """The attempt that a lease stands for, and where its trial stands."""
 
-    trial_id: int
+    trial_id: TrialId
     study_id: StudyId
+    direction: Direction
     trial: int
-    number: int
+    state: TrialState
+    attempts: int
     max_attempts: int
-    last_step: int
+    current: str | None  # the lease that the trial was last given to
+    number: int
+    gpus: int
     ended_at: datetime | None
     outcome: str | None
+    cause: str | None
     loss: float | None
     message: str | None
+    late: dict[str, Any] | None
+
+
+_HELD: Final = (
+    select(
+        trials.c.id,
+        trials.c.study_id,
+        studies.c.direction,
+        trials.c.number,
+        trials.c.state,
+        trials.c.attempts,
+        trials.c.max_attempts,
+        trials.c.lease_id,
+        *(
+            attempts.c[name]
+            for name in ("number", "gpus", "ended_at", "outcome", "cause", "loss", "message", "late")
+        ),
+    )
+    .join(trials, trials.c.id == attempts.c.trial_id)
+    .join(studies, studies.c.id == trials.c.study_id)
+    .where(attempts.c.lease_id == bindparam("lease"))
+)
+_STUDY_OF: Final = (
+    select(trials.c.study_id)
+    .join(attempts, attempts.c.trial_id == trials.c.id)
+    .where(attempts.c.lease_id == bindparam("lease"))
+)
+_OF_REQUEST: Final = (
+    select(attempts.c.lease_id)
+    .where(
+        attempts.c.worker == bindparam("of_worker"),
+        attempts.c.incarnation == bindparam("of_incarnation"),
+        attempts.c.request_id == bindparam("of_request"),
+    )
+    .order_by(attempts.c.place)
+)
+_BEGIN: Final = insert(attempts).values(last_step=-1, started_at=now())
+_END: Final = (
+    update(attempts)
+    .where(attempts.c.lease_id == bindparam("lease"))
+    .values(
+        ended_at=now(),
+        outcome=bindparam("with_outcome"),
+        cause=bindparam("with_cause"),
+        loss=bindparam("with_loss"),
+        message=bindparam("with_message"),
+        traceback=bindparam("with_traceback"),
+    )
+)
 
 
 class AlreadyAnswered(Exception):  # noqa: N818 - says what happened
     """The same request, sent twice at once, has just been given a lease."""
 
 
-def begin(tx: Transaction, trial_id: int, lease_id: str, runner: Runner) -> None:
-    """Record a new attempt of a trial just claimed; the one before it is lost if it never ended.
-
-    Raises AlreadyAnswered.
-    """
-    tx.execute(
-        update(attempts)
-        .where(attempts.c.trial_id == trial_id, attempts.c.ended_at.is_(None))
-        .values(ended_at=now(), outcome="lost")
-    )
-    number = select(trials.c.attempts).where(trials.c.id == trial_id).scalar_subquery()
-    statement = insert(attempts).values(
-        trial_id=trial_id,
-        number=number,
-        lease_id=lease_id,
-        last_step=-1,
-        started_at=now(),
-        **vars(runner),
-    )
+def begin(
+    tx: Transaction,
+    trial_id: TrialId,
+    number: int,
+    lease_id: str,
+    runner: Runner,
+    *,
+    place: int,
+    task_version: str | None,
+) -> None:
+    """Record a new attempt of a trial just claimed. Raises AlreadyAnswered: then give up the step."""
+    values = {
+        "trial_id": trial_id,
+        "number": number,
+        "lease_id": lease_id,
+        "request_id": runner.request_id,
+        "place": place,
+        "worker": runner.worker,
+        "incarnation": runner.incarnation,
+        "device": runner.slot.name,
+        "gpus": runner.slot.gpus,
+        "environment": runner.environment,
+        "task_version": task_version,
+    }
     try:
-        with tx.begin_nested():
-            tx.execute(statement)
+        tx.execute(_BEGIN, values)
     except IntegrityError:
         raise AlreadyAnswered from None
 
 
-def lease_of_request(tx: Transaction, runner: Runner) -> str | None:
-    """Return the lease that this request was answered with before, if any."""
-    statement = select(attempts.c.lease_id).where(
-        attempts.c.worker == runner.worker,
-        attempts.c.incarnation == runner.incarnation,
-        attempts.c.request_id == runner.request_id,
-    )
-    lease_id: str | None = tx.execute(statement).scalar_one_or_none()
-    return lease_id
+def of_request(tx: Transaction, runner: Runner) -> Sequence[str]:
+    """Return the leases that this request was answered with before."""
+    of = {
+        "of_worker": runner.worker,
+        "of_incarnation": runner.incarnation,
+        "of_request": runner.request_id,
+    }
+    return tx.execute(_OF_REQUEST, of).scalars().all()
+
+
+def study_of(tx: Transaction, lease_id: str) -> StudyId | None:
+    """Return the study that a lease belongs to, None when it was never given."""
+    found = tx.execute(_STUDY_OF, {"lease": lease_id}).scalar_one_or_none()
+    return None if found is None else StudyId(found)
 
 
 def held_by(tx: Transaction, lease_id: str) -> Held | None:
     """Return the attempt of a lease, ended or not."""
-    statement = (
-        select(attempts, trials.c.study_id, trials.c.number.label("trial"), trials.c.max_attempts)
-        .join(trials, trials.c.id == attempts.c.trial_id)
-        .where(attempts.c.lease_id == lease_id)
-    )
-    row = tx.execute(statement).one_or_none()
+    row = tx.execute(_HELD, {"lease": lease_id}).one_or_none()
     if row is None:
         return None
-    return Held(
-        trial_id=row.trial_id,
-        study_id=StudyId(row.study_id),
-        trial=row.trial,
-        number=row.number,
-        max_attempts=row.max_attempts,
-        last_step=row.last_step,
-        ended_at=row.ended_at,
-        outcome=row.outcome,
-        loss=row.loss,
-        message=row.message,
-    )
+    trial_id, study_id, direction, number, state, *rest = row
+    return Held(trial_id, study_id, Direction(direction), number, TrialState(state), *rest)
 
 
 def end(
@@ -100,48 +151,143 @@ def end(
     lease_id: str,
     outcome: str,
     *,
+    cause: str | None = None,
     loss: float | None = None,
     message: str | None = None,
     traceback: str | None = None,
 ) -> None:
     """Record how an attempt ended."""
     tx.execute(
-        update(attempts)
-        .where(attempts.c.lease_id == lease_id)
-        .values(ended_at=now(), outcome=outcome, loss=loss, message=message, traceback=traceback)
+        _END,
+        {
+            "lease": lease_id,
+            "with_outcome": outcome,
+            "with_cause": cause,
+            "with_loss": loss,
+            "with_message": message,
+            "with_traceback": traceback,
+        },
     )
 
 
-def report(tx: Transaction, held: Held, lease_id: str, points: list[dict[str, Any]]) -> None:
+def gpus_of(tx: Transaction, lease_id: str) -> int:
+    """Return how many GPUs the attempt of this lease has."""
+    return int(tx.execute(select(attempts.c.gpus).where(attempts.c.lease_id == lease_id)).scalar_one())
+
+
+def keep_late(tx: Transaction, lease_id: str, late: dict[str, Any]) -> None:
+    """Keep a result that came when the lease was lost, and whether it counts."""
+    tx.execute(update(attempts).where(attempts.c.lease_id == lease_id).values(late=late))
+
+
+def late_result(tx: Transaction, trial_id: TrialId) -> tuple[str, int, dict[str, Any]] | None:
+    """Return the first result of a trial that came when its lease was lost, with that lease and attempt."""
+    statement = (
+        select(attempts.c.lease_id, attempts.c.number, attempts.c.late)
+        .where(attempts.c.trial_id == trial_id, attempts.c.late.is_not(None))
+        .order_by(attempts.c.number)
+        .limit(1)
+    )
+    row = tx.execute(statement).one_or_none()
+    return None if row is None else (row.lease_id, row.number, row.late)
+
+
+def report(tx: Transaction, lease_id: str, points: list[dict[str, Any]], log_tail: str | None) -> None:
     """Append the points that are new; a batch sent twice changes nothing."""
-    new = [point for point in points if point["step"] > held.last_step]
-    if not new:
-        return
-    tx.execute(
-        insert(reports).values(
-            trial_id=held.trial_id, attempt=held.number, first_step=new[0]["step"], points=new
-        )
+    row = tx.execute(select(attempts).where(attempts.c.lease_id == lease_id)).one()
+    changed: dict[str, Any] = {} if log_tail is None else {"log_tail": log_tail}
+    if new := [point for point in points if point["step"] > row.last_step]:
+        kept = new[(-row.points) % row.kept_every :: row.kept_every] if row.kept_every > 1 else new
+        if kept:
+            at = {"trial_id": row.trial_id, "attempt": row.number, "first_step": kept[0]["step"]}
+            tx.execute(insert(reports).values(**at, points=kept))
+        changed |= {"last_step": new[-1]["step"], "points": row.points + len(kept)}
+    if changed:
+        tx.execute(update(attempts).where(attempts.c.lease_id == lease_id).values(**changed))
+    if changed.get("points", 0) > MOST_POINTS:
+        _thin(tx, row.trial_id, row.number, row.kept_every * 2)
+
+
+def last_loss(tx: Transaction, held: Held, metric: str | None) -> float | None:
+    """Return the last finite loss that an attempt has reported, None without one."""
+    if metric is None:
+        return None
+    values = [point["metrics"].get(metric) for point in curve(tx, held.trial_id, held.number)]
+    numbers = [float(value) for value in values if value is not None]
+    if not numbers or not math.isfinite(numbers[-1]):
+        return None
+    return held.direction.loss(numbers[-1])
+
+
+def curve(tx: Transaction, trial_id: TrialId, attempt: int) -> list[dict[str, Any]]:
+    """Return the points that are kept of an attempt's reports."""
+    batches = select(reports.c.points).where(reports.c.trial_id == trial_id, reports.c.attempt == attempt)
+    return [
+        point for batch in tx.execute(batches.order_by(reports.c.first_step)).scalars() for point in batch
+    ]
+
+
+def curves_of(
+    tx: Transaction, study_id: StudyId, ended: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Return the points of attempts, each given by its trial's number and its own, by trial."""
+    for trial, attempt in ended:
+        trial_id = tx.execute(
+            select(trials.c.id).where(trials.c.study_id == study_id, trials.c.number == trial)
+        ).scalar_one()
+        yield trial, curve(tx, trial_id, attempt)
+
+
+def curves_under_way(tx: Transaction, study_id: StudyId) -> dict[int, list[dict[str, Any]]]:
+    """Return the points of all running trials of a study, by trial."""
+    statement = (
+        select(trials.c.number, reports.c.points)
+        .join(reports, (reports.c.trial_id == trials.c.id) & (reports.c.attempt == trials.c.attempts))
+        .where(trials.c.study_id == study_id, trials.c.state == TrialState.RUNNING)
+        .order_by(trials.c.number, reports.c.first_step)
     )
-    tx.execute(update(attempts).where(attempts.c.lease_id == lease_id).values(last_step=new[-1]["step"]))
+    curves: dict[int, list[dict[str, Any]]] = {}
+    for number, points in tx.execute(statement):
+        curves.setdefault(number, []).extend(points)
+    return curves
 
 
-def of_trial(tx: Transaction, trial_id: int) -> Iterator[Attempt]:
+def of_trial(tx: Transaction, trial_id: TrialId) -> Iterator[Attempt]:
     """Return every attempt of a trial with its reports, first to last."""
     statement = select(attempts).where(attempts.c.trial_id == trial_id).order_by(attempts.c.number)
     for row in tx.execute(statement).all():
-        batches = select(reports.c.points).where(
-            reports.c.trial_id == trial_id, reports.c.attempt == row.number
-        )
-        points = tx.execute(batches.order_by(reports.c.first_step)).scalars()
         yield Attempt(
             number=row.number,
             worker=row.worker,
+            incarnation=row.incarnation,
             device=row.device,
+            gpus=row.gpus,
+            task_version=row.task_version,
             environment=row.environment,
             started_at=row.started_at,
             ended_at=row.ended_at,
             outcome=row.outcome,
+            cause=row.cause,
             message=row.message,
             traceback=row.traceback,
-            reports=tuple(point for batch in points for point in batch),
+            log_tail=row.log_tail,
+            late=row.late,
+            kept_every=row.kept_every,
+            reports=tuple(curve(tx, trial_id, row.number)),
         )
+
+
+def _thin(tx: Transaction, trial_id: TrialId, attempt: int, kept_every: int) -> None:
+    """Keep every second of the points, the first and the last among them, as one batch."""
+    points = curve(tx, trial_id, attempt)
+    kept = points[::2]
+    of_attempt = (reports.c.trial_id == trial_id) & (reports.c.attempt == attempt)
+    tx.execute(delete(reports).where(of_attempt))
+    tx.execute(
+        insert(reports).values(trial_id=trial_id, attempt=attempt, first_step=kept[0]["step"], points=kept)
+    )
+    tx.execute(
+        update(attempts)
+        .where(attempts.c.trial_id == trial_id, attempts.c.number == attempt)
+        .values(points=len(kept), kept_every=kept_every)
+    )

@@ -1,171 +1,125 @@
-"""One door to the database: steps that write, and steps that read.
+"""What every database offers: steps that write, steps that read, and a bell.
 
-A step is a function of a transaction. What it returns has been committed before the caller sees it.
+A step is a function of a transaction and of nothing else: it may be run more than once before it counts, so
+it draws no random numbers, starts nothing, and leaves no trace but in the transaction and its answer. What
+it returns has been committed before the caller sees it.
 """
 
-import fcntl
-import os
-import queue
-import re
-import threading
+import asyncio
+import itertools
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import (
-    ArgumentError,
-    DataError,
-    DBAPIError,
-    IntegrityError,
-    OperationalError,
-    ProgrammingError,
-)
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from app.storage.bell import Callback
 
 T = TypeVar("T")
 Transaction = Connection
 Step = Callable[[Transaction], T]
 
-LARGEST_GROUP: Final = 64  # steps committed together on SQLite
-READERS: Final = 4
+READ_SECONDS: Final = 30.0  # then a step that reads is stopped: it keeps a connection, and pages of the log
+MOST_RUNS: Final = 5  # of one step
+STOPPING: Final = "The server is stopping."
+
+COLLIDED: Final = {"40001", "40P01"}  # PostgreSQL: could not serialize, deadlock; nothing was kept
+STOPPED: Final = {"57014", "SQLITE_INTERRUPT"}
 
 
 class DatabaseUnavailable(Exception):  # noqa: N818 - says what happened
     """The database cannot be used; the message says why and what to do."""
 
 
+class ReadTooLong(Exception):  # noqa: N818 - says what happened
+    """A step that reads was stopped at its time limit."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"Reading took longer than {seconds:g} seconds and was stopped. Ask for less at once."
+        )
+
+
 class Store(Protocol):
     """Where everything is kept."""
-
-    engine: Engine
 
     def write(self, step: Step[T]) -> T:
         """Run a step that writes; return its answer once it is committed."""
 
     def read(self, step: Step[T]) -> T:
-        """Run a step that only reads."""
+        """Run a step that only reads, all of it from one moment. Raises ReadTooLong."""
+
+    async def written(self, step: Step[T]) -> T:
+        """Do as `write`, without holding up the event loop. Who stops waiting does not undo the step."""
+
+    async def seen(self, step: Step[T]) -> T:
+        """Do as `read`, without holding up the event loop."""
+
+    def migrate(self, step: Step[T]) -> T:
+        """Run a step that makes tables anew; meanwhile rows may refer to nothing. Nobody else writes."""
+
+    def listen(self, callback: Callback) -> Callable[[], None]:
+        """Call back, from some thread, with each study for which the bell is rung; return what ends that.
+
+        None says: there may have been rings that nobody heard, look for yourself. It comes first of all.
+        """
 
     def close(self) -> None:
         """Finish what is under way and let go of the database."""
 
 
-def open_store(url: str) -> Store:
-    """Open the database at `url`. Raises DatabaseUnavailable."""
-    parsed = _parsed(url)
-    store = SQLiteStore(parsed) if parsed.get_backend_name() == "sqlite" else PostgresStore(parsed)
-    try:
-        store.read(lambda tx: tx.execute(text("SELECT 1")))
-    except DatabaseUnavailable as error:
-        store.close()
-        remedy = (
-            "Check the file." if isinstance(store, SQLiteStore) else "Check the address, and that it runs."
-        )
-        raise DatabaseUnavailable(
-            f"Cannot open {parsed.render_as_string(hide_password=True)}. {error} {remedy}"
-        ) from error
-    return store
+class Readers:
+    """A few connections and threads for steps that read."""
 
-
-class SQLiteStore:
-    """One file, one owning process, one thread that writes.
-
-    Steps that wait while a commit is under way are committed together, each in its own savepoint: many
-    writers share one fsync, and nobody ever meets a locked database.
-    """
-
-    def __init__(self, url: URL) -> None:
-        path = url.database
-        if path is None or path in {"", ":memory:"}:
-            raise DatabaseUnavailable(
-                "A server needs a file: sqlite:///thiessen.db, not an in-memory database."
-            )
-        self._lock = _owned(Path(path))
-        self.engine = _sqlite_engine(url, connections=1)  # the writer's own: readers never make it wait
-        self._readers = _sqlite_engine(url, connections=READERS)
-        self._is_closed = False
-        self._waiting: queue.SimpleQueue[tuple[Step[Any], Future[Any]] | None] = queue.SimpleQueue()
-        self._writer = threading.Thread(target=self._write_groups, name="sqlite-writer", daemon=True)
-        self._writer.start()
-
-    def write(self, step: Step[T]) -> T:
-        if self._is_closed:
-            raise DatabaseUnavailable("The server is stopping.")
-        answer: Future[T] = Future()
-        self._waiting.put((step, answer))
-        return answer.result()
+    def __init__(self, engine: Engine, *, most: int, seconds: float) -> None:
+        self._engine = engine
+        self._threads = ThreadPoolExecutor(most, "reader")
+        self._seconds = seconds
 
     def read(self, step: Step[T]) -> T:
-        with explained(), self._readers.connect() as connection, connection.begin():
-            return step(connection)
+        with explained():
+            try:
+                return run(self._engine, step)
+            except OperationalError as error:
+                if _code(error) in STOPPED:
+                    raise ReadTooLong(self._seconds) from error
+                raise
+
+    async def seen(self, step: Step[T]) -> T:
+        return await in_thread(self._threads, self.read, step)
 
     def close(self) -> None:
-        self._is_closed = True
-        self._waiting.put(None)
-        self._writer.join()
-        self.engine.dispose()
-        self._readers.dispose()
-        os.close(self._lock)
+        self._threads.shutdown()
+        self._engine.dispose()
 
-    def _write_groups(self) -> None:
-        closing = False
-        while not closing:
-            group = [self._waiting.get()]
-            while len(group) < LARGEST_GROUP and not self._waiting.empty():
-                group.append(self._waiting.get())
-            closing = None in group
-            self._write_group([waiting for waiting in group if waiting is not None])
 
-    def _write_group(self, group: list[tuple[Step[Any], Future[Any]]]) -> None:
-        answers: list[tuple[Future[Any], Any, Exception | None]] = []
+def run(engine: Engine, step: Step[T]) -> T:
+    """Run a step in a transaction of its own, and again after a failure that kept nothing and may pass."""
+    for runs in itertools.count(1):
+        is_committing = False
         try:
-            with explained(), self.engine.connect() as connection, connection.begin():
-                for step, future in group:
-                    answers.append((future, *_in_savepoint(step, connection)))
-        except BaseException as error:  # noqa: BLE001 - nobody of the group was served; the thread lives on
-            for _, future in group:
-                future.set_exception(error)
-            return
-        for future, answer, refused in answers:  # only now is anything acknowledged
-            if refused is None:
-                future.set_result(answer)
-            else:
-                future.set_exception(refused)
+            with engine.begin() as transaction:
+                answer = step(transaction)
+                is_committing = True
+        except DBAPIError as error:
+            was_cut_off = error.connection_invalidated and not is_committing  # else it may have been kept
+            if runs == MOST_RUNS or not (was_cut_off or _code(error) in COLLIDED):
+                raise
+        else:
+            return answer
+    raise AssertionError("counting does not end")
 
 
-class PostgresStore:
-    """A pool of connections and a commit for each step; any number of server processes."""
-
-    def __init__(self, url: URL) -> None:
-        self.engine = create_engine(
-            url.set(drivername="postgresql+psycopg"), pool_size=8, max_overflow=8, pool_pre_ping=True
-        )
-
-    def write(self, step: Step[T]) -> T:
-        with explained(), self.engine.begin() as connection:
-            return step(connection)
-
-    def read(self, step: Step[T]) -> T:
-        return self.write(step)
-
-    def close(self) -> None:
-        self.engine.dispose()
-
-
-def _parsed(url: str) -> URL:
+async def in_thread(threads: ThreadPoolExecutor, verb: Callable[[Step[T]], T], step: Step[T]) -> T:
+    """Await the answer of a step that one of the threads runs. Raises DatabaseUnavailable after the last."""
     try:
-        parsed = make_url(url)
-    except ArgumentError:
-        parsed = URL.create("unknown")
-    if parsed.drivername.split("+")[0] not in {"sqlite", "postgresql"}:
-        raise DatabaseUnavailable(
-            f"{re.sub('//.*@', '//', url)!r} is not a database address. "
-            "Use sqlite:///thiessen.db or postgresql://user@host/database."
-        )
-    return parsed
+        answer = asyncio.get_running_loop().run_in_executor(threads, verb, step)
+    except RuntimeError as error:
+        raise DatabaseUnavailable(STOPPING) from error
+    return await answer
 
 
 @contextmanager
@@ -187,50 +141,6 @@ def _sentence(error: DBAPIError) -> str:
     return f"The database refused: {str(error.orig).strip().splitlines()[0]}."
 
 
-def _sqlite_engine(url: URL, connections: int) -> Engine:
-    engine = create_engine(
-        url, pool_size=connections, max_overflow=0, connect_args={"check_same_thread": False}
-    )
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
-    return engine
-
-
-def _owned(path: Path) -> int:
-    """Take the lock beside a SQLite file. Raises DatabaseUnavailable when another process has it."""
-    try:
-        descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise DatabaseUnavailable(
-            f"Cannot write beside {path}: {error.strerror}. Choose a file in a folder that exists."
-        ) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise DatabaseUnavailable(
-            f"Another server owns {path}. One process owns a SQLite file: stop the other one, "
-            "or use PostgreSQL for several servers."
-        ) from None
-    return descriptor
-
-
-def _prepare_sqlite(connection: Any, record: Any) -> None:
-    del record
-    connection.isolation_level = None  # we say BEGIN ourselves; the driver's own guesses break savepoints
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _in_savepoint(step: Step[Any], connection: Connection) -> tuple[Any, Exception | None]:
-    """Return the step's answer or what it raised; what it wrote before raising is undone.
-
-    A database that fails (disk full, say) is not the step's own refusal: it ends the whole group.
-    """
-    try:
-        with connection.begin_nested():
-            return step(connection), None
-    except (OperationalError, DatabaseUnavailable):
-        raise
-    except Exception as error:  # noqa: BLE001 - it belongs to the caller of write, who gets it
-        return None, error
+def _code(error: DBAPIError) -> Any:
+    """Return the driver's own code of an error: both say more than the class does."""
+    return getattr(error.orig, "sqlstate", None) or getattr(error.orig, "sqlite_errorname", None)

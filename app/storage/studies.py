@@ -1,44 +1,259 @@
 """Studies, and the counters on their rows. Whoever changes a study's row holds its lock until the commit."""
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
-from sqlalchemy import Row, case, insert, literal, select, update
+from sqlalchemy import Row, Select, String, bindparam, case, cast, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.errors import StudyNotFound
-from app.domain.study import Ending, Spec, Study, StudyId, StudyState
+from app.domain.errors import ProjectNotFound, QuotaUsedUp, StudyNotFound
+from app.domain.study import (
+    EARLY,
+    MILLISECONDS_PER_HOUR,
+    Budget,
+    Direction,
+    Duplicates,
+    Ending,
+    Remarks,
+    Requires,
+    Spec,
+    Standing,
+    Study,
+    StudyId,
+    StudyState,
+)
+from app.domain.trial import Cause
 from app.storage.store import Transaction
-from app.storage.tables import now, studies
+from app.storage.tables import (
+    attempts,
+    events,
+    milliseconds,
+    now,
+    observations,
+    projects,
+    reports,
+    studies,
+    trials,
+    webhook_cursors,
+    workers,
+)
 from thiessen.space import Space
 
+_STANDING: Final = [studies.c[field.name] for field in fields(Standing)]
+_COUNTED: Final = (
+    "trials", "imported", "turns", "observations", "events", "queued", "running", "succeeded", "diverged",
+    "pruned", "failed", "cancelled", "gpus_running",
+)  # fmt: skip
 
-def add(tx: Transaction, spec: Spec) -> Study | None:
-    """Store a new study; None when its name is taken."""
+_LOCK: Final = select(*_STANDING).where(studies.c.id == bindparam("of")).with_for_update()
+_COUNT: Final = (
+    update(studies)
+    .where(studies.c.id == bindparam("of"))
+    .values(
+        {
+            **{studies.c[name]: studies.c[name] + bindparam(f"more_{name}") for name in _COUNTED},
+            studies.c.gpu_milliseconds: studies.c.gpu_milliseconds
+            - bindparam("more_gpus_running") * milliseconds(),
+            studies.c.served: case(
+                (studies.c.served < bindparam("floor"), bindparam("floor")), else_=studies.c.served
+            )
+            + bindparam("more_leases") / (1.0 * studies.c.priority),
+        }
+    )
+    .returning(*_STANDING)
+)
+_NOTHING: Final = {f"more_{name}": 0 for name in _COUNTED} | {"more_leases": 0, "floor": -1.0}
+
+IS_LEASING: Final = (
+    (studies.c.state == StudyState.ACTIVE)
+    & studies.c.archived_at.is_(None)
+    & (studies.c.reason.is_(None) | studies.c.reason.not_in(sorted(EARLY)))
+    & (studies.c.deadline.is_(None) | (studies.c.deadline > now()))
+)
+"""Whether anything of a study may be leased, budgets of what runs at once aside."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Which studies a worker asks for."""
+
+    tasks: Collection[str]
+    names: Collection[str] | None
+    project: str | None
+
+    def narrow(self, statement: Select[Any]) -> Select[Any]:
+        """Return a statement on studies and projects that gives no others."""
+        statement = statement.where(studies.c.task.in_(self.tasks))
+        if self.names is not None:
+            statement = statement.where(studies.c.name.in_(self.names))
+        if self.project is not None:
+            statement = statement.where(projects.c.name == self.project)
+        return statement
+
+
+@dataclass(frozen=True)
+class Wanting:
+    """A study that has something to lease."""
+
+    id: StudyId
+    task: str
+    requires: Requires
+    task_version: str | None  # which a worker must have
+    queued: int
+    has_quota: bool  # its project has
+    floor: float  # where its share of the workers begins to count
+
+
+def add(
+    tx: Transaction, project: str, spec: Spec, budget: Budget, remarks: Remarks, submitted: Mapping[str, Any]
+) -> Study | None:
+    """Store a new study; None when its name is taken. Raises ProjectNotFound, QuotaUsedUp."""
+    project_id = _with_room(tx, project, spec.name)
     settings = {setting: value for setting, value in spec.strategy.items() if setting != "name"}
     values = {
         **vars(spec),
+        **vars(budget),
+        **vars(remarks),
+        "project_id": project_id,
         "space": spec.space.to_json(),
         "strategy": spec.strategy["name"],
         "strategy_settings": settings,
+        "requires": vars(spec.requires),
+        "submitted": submitted,
     }
-    statement = insert(studies).values(
-        **values, state=StudyState.ACTIVE, trials=0, observations=0, created_at=now()
-    )
     try:
         with tx.begin_nested():
-            row = tx.execute(statement.returning(studies)).one()
+            tx.execute(
+                insert(studies).values(
+                    **values, state=StudyState.ACTIVE, trials=0, observations=0, created_at=now()
+                )
+            )
     except IntegrityError:
         return None
-    return _study(row)
+    return named(tx, project, spec.name)
 
 
-def named(tx: Transaction, name: str) -> Study:
+def _with_room(tx: Transaction, project: str, name: str) -> int:
+    """Return the project's id if it may have one more study, or has this one already."""
+    row = tx.execute(
+        select(projects.c.id, projects.c.max_studies).where(projects.c.name == project)
+    ).one_or_none()
+    if row is None:
+        raise ProjectNotFound(project)
+    if row.max_studies is not None:
+        tx.execute(select(projects.c.id).where(projects.c.id == row.id).with_for_update())
+        others = select(func.count()).where(
+            studies.c.project_id == row.id, studies.c.archived_at.is_(None), studies.c.name != name
+        )
+        if tx.execute(others).scalar_one() >= row.max_studies:
+            raise QuotaUsedUp(project, row.max_studies)
+    return int(row.id)
+
+
+def named(tx: Transaction, project: str, name: str) -> Study:
     """Return the study. Raises StudyNotFound."""
-    row = tx.execute(select(studies).where(studies.c.name == name)).one_or_none()
+    statement = _WHOLE.where(projects.c.name == project, studies.c.name == name)
+    row = tx.execute(statement).one_or_none()
     if row is None:
         raise StudyNotFound(name)
     return _study(row)
+
+
+def numbered(tx: Transaction, study_id: StudyId) -> Study:
+    """Return a study known to exist."""
+    return _study(tx.execute(_WHOLE.where(studies.c.id == study_id)).one())
+
+
+def page(
+    tx: Transaction,
+    project: str,
+    limit: int,
+    *,
+    before: int | None = None,
+    state: StudyState | None = None,
+    tag: str | None = None,
+) -> list[Study]:
+    """Return the newest studies of a project that are not archived, those before an id when one is given."""
+    statement = _WHOLE.where(projects.c.name == project, studies.c.archived_at.is_(None))
+    if before is not None:
+        statement = statement.where(studies.c.id < before)
+    if state is not None:
+        statement = statement.where(studies.c.state == state)
+    if tag is not None:
+        statement = statement.where(cast(studies.c.tags, String).contains(f'"{tag}"', autoescape=True))
+    return [_study(row) for row in tx.execute(statement.order_by(studies.c.id.desc()).limit(limit))]
+
+
+def remove(tx: Transaction, study_id: StudyId) -> None:
+    """Remove a study's row with every row that speaks of it."""
+    of_study = select(trials.c.id).where(trials.c.study_id == study_id)
+    for table in (reports, attempts):
+        tx.execute(delete(table).where(table.c.trial_id.in_(of_study)))
+    for table in (observations, events, webhook_cursors, trials):
+        tx.execute(delete(table).where(table.c.study_id == study_id))
+    tx.execute(delete(studies).where(studies.c.id == study_id))
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What decides the orders to a worker: where its study stands, and how curves are judged."""
+
+    state: StudyState
+    reason: Ending | None
+    direction: Direction
+    stopping: Mapping[str, Any] | None
+    worker: str
+    is_draining: bool
+
+
+def orders(tx: Transaction, study_id: StudyId, lease_id: str) -> Orders:
+    """Return what decides the orders to the worker that has this lease on a trial of a study."""
+    row = tx.execute(_ORDERS, {"of": study_id, "lease": lease_id}).one()
+    state, reason, direction, stopping, worker, is_draining = row
+    return Orders(
+        StudyState(state),
+        None if reason is None else Ending(reason),
+        Direction(direction),
+        stopping,
+        worker,
+        bool(is_draining),
+    )
+
+
+def lock(tx: Transaction, study_id: StudyId) -> Standing:
+    """Hold the study's row until the commit, and return what it counts."""
+    return _standing(tx.execute(_LOCK, {"of": study_id}).one())
+
+
+def standing(tx: Transaction, study_id: StudyId) -> Standing:
+    """Return what the study's row counts."""
+    return _standing(tx.execute(select(*_STANDING).where(studies.c.id == study_id)).one())
+
+
+def count(tx: Transaction, study_id: StudyId, *, floor: float = -1.0, **more: int) -> Standing:
+    """Add to the counters of a study's row, which stays locked until the commit.
+
+    What is given with `gpus` starts or ends to use them; `leases` makes other studies come first.
+    """
+    values = {f"more_{name}": number for name, number in more.items()}
+    return _standing(tx.execute(_COUNT, {**_NOTHING, "of": study_id, "floor": floor, **values}).one())
+
+
+def change(tx: Transaction, study_id: StudyId, **values: Any) -> None:
+    """Write these columns of a study's row."""
+    tx.execute(update(studies).where(studies.c.id == study_id).values(**values))
+
+
+def settle(tx: Transaction, study_id: StudyId, state: StudyState, reason: Ending | None) -> None:
+    """Write whether a study goes on."""
+    completed_at = now() if state is StudyState.COMPLETED else None
+    change(tx, study_id, state=state, reason=reason, completed_at=completed_at)
+
+
+def archive(tx: Transaction, study_id: StudyId) -> None:
+    """Take a study out of every list; nothing of it is leased any more."""
+    change(tx, study_id, archived_at=now())
 
 
 def name_of(tx: Transaction, study_id: StudyId) -> str:
@@ -47,103 +262,158 @@ def name_of(tx: Transaction, study_id: StudyId) -> str:
     return name
 
 
-def every(tx: Transaction, limit: int) -> list[Study]:
-    """Return the newest studies first."""
-    rows = tx.execute(select(studies).order_by(studies.c.id.desc()).limit(limit))
-    return [_study(row) for row in rows]
+def retried(tx: Transaction, study_id: StudyId) -> list[str]:
+    """Return after which faults the trials of a study are tried again."""
+    causes: list[str] = tx.execute(select(studies.c.retry).where(studies.c.id == study_id)).scalar_one()
+    return causes
 
 
-def wanting_a_proposal(
-    tx: Transaction,
-    *,
-    tasks: Collection[str],
-    names: Collection[str] | None,
-    passed_over: Collection[StudyId] = (),
-) -> Study | None:
-    """Return the oldest study with one of these tasks that has trials left to propose."""
-    statement = select(studies).where(
-        studies.c.state == StudyState.ACTIVE,
-        studies.c.reason.is_(None),
-        studies.c.trials < studies.c.max_trials,
-        studies.c.task.in_(tasks),
-        studies.c.id.not_in(passed_over),
+def metric(tx: Transaction, study_id: StudyId) -> str | None:
+    """Return which metric of the reports early stopping goes by."""
+    stopping = tx.execute(select(studies.c.stopping).where(studies.c.id == study_id)).scalar_one()
+    return None if stopping is None else str(stopping["metric"])
+
+
+def wanting(tx: Transaction, asked: Asked) -> Iterator[Wanting]:
+    """Return the studies that have something to lease, the one that has got least for its priority first."""
+    others = studies.alias()
+    running = (
+        select(func.coalesce(func.sum(others.c.running), 0))
+        .where(others.c.project_id == studies.c.project_id)
+        .scalar_subquery()
     )
-    if names is not None:
-        statement = statement.where(studies.c.name.in_(names))
-    row = tx.execute(statement.order_by(studies.c.id).limit(1)).one_or_none()
-    return None if row is None else _study(row)
-
-
-def take_number(tx: Transaction, study: Study) -> bool:
-    """Take the trial number that was next when `study` was read; False if another was faster."""
+    most_served = (
+        select(func.max(others.c.served)).where(others.c.state == StudyState.ACTIVE).scalar_subquery()
+    )
+    used = studies.c.gpus_running * milliseconds() + studies.c.gpu_milliseconds
+    proposes = studies.c.reason.is_(None) & (studies.c.trials - studies.c.imported < studies.c.max_trials)
     statement = (
-        update(studies)
+        select(
+            studies.c.id,
+            studies.c.task,
+            studies.c.requires,
+            studies.c.task_version,
+            studies.c.queued,
+            projects.c.max_running,
+            most_served.label("most_served"),
+        )
+        .join(projects, projects.c.id == studies.c.project_id)
         .where(
-            studies.c.id == study.id,
-            studies.c.trials == study.trials,
-            studies.c.trials < studies.c.max_trials,
-            studies.c.state == StudyState.ACTIVE,
+            IS_LEASING,
+            (studies.c.queued > 0) | proposes,
+            studies.c.max_running.is_(None) | (studies.c.running < studies.c.max_running),
+            studies.c.max_gpu_hours.is_(None) | (used < studies.c.max_gpu_hours * MILLISECONDS_PER_HOUR),
+            projects.c.max_running.is_(None) | (projects.c.max_running > running),
         )
-        .values(trials=studies.c.trials + 1)
+        .order_by(studies.c.served, studies.c.id)
     )
-    return tx.execute(statement).rowcount == 1
+    for row in tx.execute(asked.narrow(statement)):
+        yield Wanting(
+            StudyId(row.id),
+            row.task,
+            _requires(row.requires),
+            row.task_version,
+            row.queued,
+            row.max_running is not None,
+            row.most_served - 1.0,  # who was idle for long has an advantage of at most one unit
+        )
 
 
-def end(tx: Transaction, study: Study, reason: Ending) -> None:
-    """Propose no more; the study completes when its last trial has."""
-    tx.execute(
-        update(studies)
-        .where(studies.c.id == study.id, studies.c.trials == study.trials, studies.c.reason.is_(None))
-        .values(reason=reason)
-    )
-    _complete_if_done(tx, study.id)
-
-
-def lock(tx: Transaction, study_id: StudyId) -> None:
-    """Hold the study's row until the commit."""
-    tx.execute(select(studies.c.id).where(studies.c.id == study_id).with_for_update())
-
-
-def take_seq(tx: Transaction, study_id: StudyId) -> int:
-    """Return the number of a new observation: gap-free, as the row stays locked until the commit."""
+def has_quota_left(tx: Transaction, study_id: StudyId) -> bool:
+    """Say whether the study's project may run one more; its row stays locked until the commit."""
     statement = (
-        update(studies)
+        select(projects.c.id, projects.c.max_running)
+        .join(studies, studies.c.project_id == projects.c.id)
         .where(studies.c.id == study_id)
-        .values(observations=studies.c.observations + 1)
-        .returning(studies.c.observations)
+        .with_for_update(of=projects)
     )
-    seq: int = tx.execute(statement).scalar_one()
-    _complete_if_done(tx, study_id)
-    return seq
+    project = tx.execute(statement).one()
+    running = select(func.sum(studies.c.running)).where(studies.c.project_id == project.id)
+    return project.max_running is None or int(tx.execute(running).scalar_one()) < project.max_running
 
 
-def _complete_if_done(tx: Transaction, study_id: StudyId) -> None:
-    all_proposed = (studies.c.trials == studies.c.max_trials) | studies.c.reason.is_not(None)
-    tx.execute(
-        update(studies)
-        .where(studies.c.id == study_id, all_proposed, studies.c.observations == studies.c.trials)
-        .values(
-            state=StudyState.COMPLETED,
-            reason=case((studies.c.reason.is_(None), literal(Ending.MAX_TRIALS)), else_=studies.c.reason),
+def pin(tx: Transaction, study_id: StudyId, version: str) -> None:
+    """Hold a study to the first version of its task that was leased, unless it allows others."""
+    is_free = studies.c.task_version.is_(None) & studies.c.allow_versions.is_(False)
+    tx.execute(update(studies).where(studies.c.id == study_id, is_free).values(task_version=version))
+
+
+def over_time(tx: Transaction, limit: int = 100) -> list[tuple[StudyId, Ending]]:
+    """Return studies whose deadline has passed or whose GPU hours are used up, and which go on still."""
+    used = studies.c.gpus_running * milliseconds() + studies.c.gpu_milliseconds
+    is_late = studies.c.deadline <= now()
+    statement = (
+        select(studies.c.id, case((is_late, Ending.DEADLINE.value), else_=Ending.MAX_GPU_HOURS.value))
+        .where(
+            studies.c.state.in_([StudyState.ACTIVE, StudyState.PAUSED]),
+            studies.c.reason.is_(None) | studies.c.reason.not_in(sorted(EARLY)),
+            or_(is_late, used >= studies.c.max_gpu_hours * MILLISECONDS_PER_HOUR),
         )
+        .limit(limit)
+    )
+    return [(StudyId(study_id), Ending(ending)) for study_id, ending in tx.execute(statement)]
+
+
+_ORDERS: Final = (
+    select(
+        studies.c.state,
+        studies.c.reason,
+        studies.c.direction,
+        studies.c.stopping,
+        attempts.c.worker,
+        workers.c.is_draining,
+    )
+    .select_from(
+        studies.join(attempts, attempts.c.lease_id == bindparam("lease")).outerjoin(
+            workers, workers.c.name == attempts.c.worker
+        )
+    )
+    .where(studies.c.id == bindparam("of"))
+)
+_WHOLE: Final = select(studies, projects.c.name.label("project")).join(
+    projects, projects.c.id == studies.c.project_id
+)
+
+
+def _requires(stored: Mapping[str, Any]) -> Requires:
+    return Requires(**stored)
+
+
+def _standing(row: Sequence[Any]) -> Standing:
+    study_id, project_id, state, reason = row[:4]
+    return Standing(
+        study_id, project_id, StudyState(state), None if reason is None else Ending(reason), *row[4:]
     )
 
 
 def _study(row: Row[Any]) -> Study:
+    values = row._asdict()
     return Study(
         id=StudyId(row.id),
+        project=row.project,
         spec=Spec(
             name=row.name,
             task=row.task,
             space=Space.from_json(row.space),
             strategy={"name": row.strategy, **row.strategy_settings},
             seed=row.seed,
-            max_trials=row.max_trials,
             max_attempts=row.max_attempts,
+            direction=Direction(row.direction),
+            retry=tuple(Cause(cause) for cause in row.retry),
+            stopping=row.stopping,
+            duplicates=Duplicates(row.duplicates),
+            failures_repel=row.failures_repel,
+            allow_versions=row.allow_versions,
+            requires=_requires(row.requires),
         ),
-        state=StudyState(row.state),
-        reason=None if row.reason is None else Ending(row.reason),
-        trials=row.trials,
-        observations=row.observations,
+        budget=Budget(**{field.name: values[field.name] for field in fields(Budget)}),
+        remarks=Remarks(
+            priority=row.priority, tags=tuple(row.tags), notes=row.notes, attributes=row.attributes
+        ),
+        standing=_standing([values[column.name] for column in _STANDING]),
+        task_version=row.task_version,
+        submitted=row.submitted,
         created_at=row.created_at,
+        completed_at=row.completed_at,
+        archived_at=row.archived_at,
     )

@@ -52,7 +52,12 @@ class now(ColumnElement[datetime]):  # noqa: N801 - reads as SQL, like sqlalchem
 
 def later(span: timedelta) -> ColumnElement[int]:
     """Return the database's clock plus a span."""
-    return type_coerce(now(), BigInteger) + round(span.total_seconds() * 1000)
+    return milliseconds() + round(span.total_seconds() * 1000)
+
+
+def milliseconds() -> ColumnElement[int]:
+    """Return the database's clock as a number to calculate with."""
+    return type_coerce(now(), BigInteger)
 
 
 @compiles(now, "sqlite")
@@ -154,6 +159,7 @@ studies = Table(
     _counter("gpus_running"),
     # Each start subtracts its time, each end adds it, so with `gpus_running` times now it is what was used.
     Column("gpu_milliseconds", BigInteger, nullable=False, server_default="0"),
+    Column("submitted", JSON, nullable=False, server_default="{}"),  # the budget as it was at first
     Column("created_at", Instant, nullable=False),
     Column("completed_at", Instant),
     Column("archived_at", Instant),
@@ -341,4 +347,5 @@ webhook_cursors = Table(
     Column("webhook_id", ForeignKey(webhooks.c.id, ondelete="CASCADE"), primary_key=True),
     Column("study_id", ForeignKey(studies.c.id, ondelete="CASCADE"), primary_key=True),
     Column("seq", Integer, nullable=False),  # the last event delivered
+    Column("sending", Integer),  # the last of those under way: tried again they are the same ones
 )

@@ -68,6 +68,7 @@ def _studies() -> None:
         studies.add_column(sa.Column("tags", sa.JSON, nullable=False, server_default="[]"))
         studies.add_column(sa.Column("notes", sa.Text, nullable=False, server_default=""))
         studies.add_column(sa.Column("attributes", sa.JSON, **empty))
+        studies.add_column(sa.Column("submitted", sa.JSON, **empty))
         studies.add_column(sa.Column("archived_at", Milliseconds))
         studies.add_column(sa.Column("completed_at", Milliseconds))
         for counter in ("turns", "imported", "events", "gpus_running", *STATES):
@@ -82,6 +83,10 @@ def _studies() -> None:
         for state in STATES
     )
     op.execute(f"UPDATE studies SET turns = trials, {counts}")  # noqa: S608 - no text from outside
+    submitted = "'{\"max_trials\": ' || max_trials || '}'"
+    if op.get_bind().dialect.name == "postgresql":
+        submitted = f"({submitted})::json"
+    op.execute(f"UPDATE studies SET submitted = {submitted}")  # noqa: S608 - no text from outside
 
 
 def _trials() -> None:
@@ -149,7 +154,8 @@ def _events() -> None:
     )
     op.execute(
         "INSERT INTO events (study_id, seq, at, who, kind, trial, after, cause)"
-        " SELECT study_id, number + 2, created_at, 'server', 'trial.created', number, state, cause FROM trials"
+        " SELECT study_id, number + 2, created_at, 'server', 'trial.created', number, state, cause"
+        " FROM trials"
     )
     op.execute("UPDATE studies SET events = trials + 1")
 
@@ -233,6 +239,7 @@ def _webhooks() -> None:
         sa.Column("webhook_id", Identity, nullable=False),
         sa.Column("study_id", Identity, nullable=False),
         sa.Column("seq", sa.Integer, nullable=False),
+        sa.Column("sending", sa.Integer),
         sa.ForeignKeyConstraint(
             ["webhook_id"], ["webhooks.id"], name="webhook_cursors_webhook_id_fk", ondelete="CASCADE"
         ),

@@ -11,28 +11,38 @@ def test_an_empty_environment_gives_the_defaults():
 
 def test_every_setting_is_read_from_the_environment():
     environment = {
-        "THIESSEN_DATABASE": "sqlite:///x.db",
+        "THIESSEN_DATABASE": "postgresql://host/x",
         "THIESSEN_HOST": "::1",
         "THIESSEN_PORT": "9000",
         "THIESSEN_LEASE_SECONDS": "2.5",
         "THIESSEN_ALLOWED_HOSTS": "lab.example, other",
         "THIESSEN_INSECURE": "true",
+        "THIESSEN_WORKERS": "4",
+        "THIESSEN_SHUTDOWN_SECONDS": "3",
+        "THIESSEN_LOG_FORMAT": "json",
+        "THIESSEN_LOG_LEVEL": "error",
         "THIESSEN_REQUIRE_TOKENS": "true",
         "THIESSEN_REQUESTS_PER_SECOND": "0.5",
+        "THIESSEN_ALLOW_PRIVATE_WEBHOOKS": "1",
     }
 
     read = read_settings(environment)
 
     assert len(environment) == len(fields(Settings))
     assert read == Settings(
-        database="sqlite:///x.db",
+        database="postgresql://host/x",
         host="::1",
         port=9000,
         lease_seconds=2.5,
         allowed_hosts=("lab.example", "other"),
         insecure=True,
+        workers=4,
+        shutdown_seconds=3,
+        log_format="json",
+        log_level="error",
         require_tokens=True,
         requests_per_second=0.5,
+        allow_private_webhooks=True,
     )
 
 
@@ -47,6 +57,14 @@ def test_what_is_given_wins_over_the_environment():
         ({"THIESSEN_PORT": "70000"}, "THIESSEN_PORT is a port"),
         ({"THIESSEN_LEASE_SECONDS": "0"}, "THIESSEN_LEASE_SECONDS is from 1"),
         ({"THIESSEN_LEASE_SECONDS": "nan"}, "THIESSEN_LEASE_SECONDS is from 1"),
+        ({"THIESSEN_WORKERS": "0"}, "THIESSEN_WORKERS is from 1 to 64"),
+        (
+            {"THIESSEN_WORKERS": "2"},
+            "one process owns a SQLite file. Serve with one, or keep studies in Post",
+        ),
+        ({"THIESSEN_SHUTDOWN_SECONDS": "0"}, "THIESSEN_SHUTDOWN_SECONDS is from 1"),
+        ({"THIESSEN_LOG_FORMAT": "xml"}, "THIESSEN_LOG_FORMAT is one of auto, human, json; got 'xml'"),
+        ({"THIESSEN_LOG_LEVEL": "loud"}, "THIESSEN_LOG_LEVEL is one of debug, info, warning, error"),
         ({"THIESSEN_INSECURE": "perhaps"}, "THIESSEN_INSECURE is true or false"),
         ({"THIESSEN_REQUIRE_TOKENS": "2"}, "THIESSEN_REQUIRE_TOKENS is true or false"),
         ({"THIESSEN_REQUESTS_PER_SECOND": "-1"}, "THIESSEN_REQUESTS_PER_SECOND is from 0"),

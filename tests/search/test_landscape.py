@@ -262,6 +262,16 @@ def test_a_neighbourhood_may_be_larger_than_a_block_than_the_tree_and_than_all(t
     assert_exact(landscape, points, points[::3], neighbours)
 
 
+def test_more_neighbours_than_there_are_cost_no_more_than_all():
+    landscape = landscape_over([(0.1,), (0.2,), (0.7,)])
+    landscape.pend(3, {"x0": 0.9})
+
+    everyone = landscape.nearest({"x0": 0.0}, neighbours=2**53, pending={3: 9.0})
+
+    assert everyone == landscape.nearest({"x0": 0.0}, neighbours=4, pending={3: 9.0})
+    assert everyone.losses == (0.0, 1.0, 2.0, 9.0)
+
+
 @pytest.mark.usefixtures("small_blocks", "early_trees")
 def test_a_tree_is_rebuilt_when_half_of_the_points_are_outside_and_when_asked_to():
     points = np.random.default_rng(0).random((200, 2))
@@ -556,6 +566,51 @@ def test_the_median_of_an_even_number_is_between_the_middle_two(a_line):
 def test_a_quantile_of_huge_losses_is_finite_and_of_equal_ones_is_that_loss(a_line):
     assert a_line((0.1, -1.7e308), (0.2, 1.7e308)).quantile(0.5) == 0.0
     assert [a_line((0.1, 0.1), (0.2, 0.1)).quantile(share / 100) for share in range(101)] == [0.1] * 101
+
+
+# Pruned trials
+
+
+@given(told=st.lists(st.tuples(st.booleans(), st.one_of(st.none(), few_losses, any_losses)), max_size=40))
+def test_a_pruned_trial_counts_with_its_last_loss_or_the_median_of_the_succeeded_if_that_is_worse(told):
+    landscape, succeeded, known = Landscape(cube(1)), [], []
+    for trial, (is_pruned, loss) in enumerate(told):
+        finite = loss is not None and math.isfinite(loss)
+        if is_pruned:
+            landscape.observe_pruned(trial, {"x0": 0.5}, loss)
+            known.append(max(loss, middle(succeeded)) if finite and succeeded else math.nan)
+        else:
+            landscape.observe(trial, {"x0": 0.5}, loss)
+            known.append(loss if finite else math.nan)
+            succeeded += [loss] if finite else []
+
+    assert landscape.best == min(succeeded, default=math.inf)
+    assert [each.loss for each in map(landscape.ranked, range(len(known)))] == pytest.approx(
+        sorted(known, key=lambda loss: (math.isnan(loss), loss)), nan_ok=True, rel=1e-12
+    )
+
+
+def middle(losses):
+    ordered = sorted(losses)
+    return ordered[(len(ordered) - 1) // 2] / 2 + ordered[len(ordered) // 2] / 2
+
+
+def test_a_pruned_trial_is_of_those_known_later_but_not_of_the_succeeded(a_line):
+    landscape = a_line((0.1, 1.0), (0.2, 3.0))
+    for trial, last in ((2, 0.0), (3, 9.0), (4, 0.5)):
+        landscape.observe_pruned(trial, {"x": trial / 10}, last)
+
+    assert [landscape.ranked(place).loss for place in range(5)] == [1.0, 2.0, 2.0, 3.0, 9.0]
+    assert (landscape.best, landscape.worst, landscape.mean) == (1.0, 9.0, pytest.approx(17 / 5))
+
+
+def test_a_pruned_trial_is_no_longer_pending(a_line):
+    landscape = a_line((0.1, 1.0))
+    landscape.pend(1, {"x": 0.2})
+
+    landscape.observe_pruned(1, {"x": 0.2}, 0.5)
+
+    assert not landscape.pending
 
 
 # Pending trials and those of other studies

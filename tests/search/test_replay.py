@@ -3,7 +3,9 @@ import os
 import random
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,12 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.search.definition import landscape_of
 from thiessen.search import (
     STRATEGIES,
     BiasedRandom,
     Exhausted,
+    Given,
     Grid,
-    Landscape,
+    HistoryError,
+    NotReplayable,
     Observed,
     Proposed,
     Random,
@@ -46,58 +51,72 @@ TABLE = STRATEGIES | {
     "adaptive believer": BiasedRandom(pending="believer", neighbours=2, initial=4, explore=0.0, local=1.0),
 }
 every_strategy = pytest.mark.parametrize("strategy", TABLE.values(), ids=TABLE)
-losses = st.one_of(
-    st.none(), st.sampled_from(["silent"]), st.integers(-3, 3).map(float), st.floats(-1e9, 1e9)
+losses = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e9, 1e9))
+causes = st.sampled_from(["error", "out_of_memory", "attempts_used_up"])
+outcomes = st.one_of(
+    losses.map(lambda loss: {"outcome": "succeeded", "loss": loss}),
+    st.just({"outcome": "diverged"}),
+    st.one_of(st.none(), losses).map(lambda last: {"outcome": "pruned", "loss": last}),
+    causes.map(lambda cause: {"outcome": "failed", "cause": cause}),
+    st.just({"outcome": "cancelled"}),
 )
 
 
 class Search:
     """A search as a server runs it: workers ask and tell in any order, and everything is stored."""
 
-    def __init__(self, strategy, space=SPACE, seed=5):
+    def __init__(self, strategy, space=SPACE, seed=5, **rules):
         self.strategy, self.space, self.seed = strategy, space, seed
-        self.trials, self.observations, self.running = [], [], []
+        self.rules = {"duplicates": "forbid", "failures_repel": True} | rules
+        self.trials, self.observations, self.running, self.failed = [], [], [], []
 
     def ask(self):
-        number = len(self.trials)
+        number, turn = len(self.trials), sum(isinstance(trial, Proposed) for trial in self.trials)
         landscape = self.known()
-        proposal = self.strategy.propose(self.space, landscape, number, Stream(self.seed, number))
+        proposal = self.strategy.propose(self.space, landscape, turn, Stream(self.seed, number))
         self.trials.append(
             Proposed(
                 number=number,
                 config=proposal.config,
                 watermark=landscape.watermark,
-                turn=number,
+                turn=turn,
                 reasons=asdict(proposal.reasons),
             )
         )
         self.running.append(number)
 
-    def tell(self, place, loss):
-        trial, silent = self.running.pop(place % len(self.running)), loss == "silent"
-        seq = len(self.observations) + 1
-        observed = Observed(seq=seq, trial=trial, loss=None if silent else loss, silent=silent)
-        self.observations.append(observed)
+    def give(self, config, origin="enqueued", **outcome):
+        self.trials.append(Given(number=len(self.trials), config=config, origin=origin))
+        self.running.append(len(self.trials) - 1)
+        if outcome:
+            self.tell(-1, **outcome)
+
+    def tell(self, place, **outcome):
+        trial = self.running.pop(place % len(self.running))
+        if outcome["outcome"] == "failed":
+            self.failed.append(trial)
+        self.observe(trial, **outcome)
+
+    def retry(self, place, **late):
+        """A person queues a failed trial again; or its result comes late."""
+        trial = self.failed.pop(place % len(self.failed))
+        if not late:
+            self.running.append(trial)
+        self.observe(trial, **(late or {"outcome": "queued"}))
+
+    def observe(self, trial, **outcome):
+        self.observations.append(Observed(seq=len(self.observations) + 1, trial=trial, **outcome))
 
     def known(self):
-        """Return the landscape made anew of all that is stored."""
-        landscape = Landscape(self.space)
-        for trial in self.trials:
-            landscape.take(trial.config)
-            if trial.number in self.running:
-                landscape.pend(trial.number, trial.config)
-        for each in self.observations:
-            if not each.silent:
-                landscape.observe(each.trial, self.trials[each.trial].config, each.loss)
-        landscape.watermark = len(self.observations)
-        return landscape
+        configs = [trial.config for trial in self.trials]
+        return landscape_of(self.space, configs, self.observations, **self.rules)
+
+    def replay(self, trials=None, observations=None):
+        trials, observations = trials or self.trials, observations or self.observations
+        return list(replay(self.space, self.strategy, self.seed, trials, observations, **self.rules))
 
     def mismatches(self, trials=None, observations=None):
-        return list(
-            replay(
-                self.space, self.strategy, self.seed, trials or self.trials, observations or self.observations
-            )
-        )
+        return list(chain.from_iterable(self.replay(trials, observations)))
 
 
 def a_search(strategy, number=40, workers=4):
@@ -107,27 +126,47 @@ def a_search(strategy, number=40, workers=4):
         search.ask()
         if trial >= workers:
             config = search.trials[search.running[trial % workers]].config
-            search.tell(trial % workers, config["layers"] + config["lr"])
+            search.tell(trial % workers, outcome="succeeded", loss=config["layers"] + config["lr"])
     return search
+
+
+events = st.one_of(
+    st.sampled_from(["ask", "ask", "give", "retry"]),
+    outcomes,
+    outcomes,
+    st.tuples(st.sampled_from(["imported", "memoised", "late"]), outcomes),
+)
 
 
 @every_strategy
 @settings(max_examples=25)
-@given(data=st.data(), workers=st.integers(1, 5), told=st.lists(losses, max_size=25))
+@given(data=st.data(), told=st.lists(events, min_size=10, max_size=40))
 def test_a_search_by_several_workers_replays_whatever_the_order_of_their_results(
-    strategy, data, workers, told, mixed_spaces
+    strategy, data, told, mixed_spaces, a_config
 ):
-    search = Search(strategy, data.draw(mixed_spaces))
-    for loss in told:
-        while len(search.running) < workers:
-            try:
-                search.ask()
-            except Exhausted:
-                break
-        if search.running:
-            search.tell(data.draw(st.integers(0, workers - 1)), loss)
+    rules = {
+        "duplicates": data.draw(st.sampled_from(["forbid", "allow", "memoise"])),
+        "failures_repel": data.draw(st.booleans()),
+    }
+    search = Search(strategy, data.draw(mixed_spaces), **rules)
+    for at, event in enumerate(told):
+        with suppress(Exhausted):
+            happen(search, event, at, a_config(search.space, seed=1, trial=at))
 
     assert search.mismatches() == []
+
+
+def happen(search, event, place, config):
+    if event == "ask":
+        search.ask()
+    elif event == "give":
+        search.give(config)
+    elif isinstance(event, tuple) and event[0] != "late":
+        search.give(config, event[0], **event[1])
+    elif isinstance(event, dict) and search.running:
+        search.tell(place, **event)
+    elif not isinstance(event, dict) and search.failed:
+        search.retry(place, **(event[1] if event[0] == "late" else {}))
 
 
 @every_strategy
@@ -205,7 +244,7 @@ def test_a_strategy_whose_chance_is_not_ours_is_refused():
         name: ClassVar[str] = "borrowed"
         replayable: ClassVar[bool] = False
 
-    with pytest.raises(ValueError, match="'borrowed' draws numbers that are not ours"):
+    with pytest.raises(NotReplayable, match="'borrowed' draws numbers that are not ours"):
         replay(SPACE, Borrowed(), 0, [], [])
 
 
@@ -213,17 +252,21 @@ def test_a_strategy_whose_chance_is_not_ours_is_refused():
     ("change", "said"),
     [
         (lambda s: s.observations.pop(0), "observation 2 of trial .* follows observation 0"),
-        (lambda s: s.observations.pop(), "observation 36 was the last known, but here it is 35"),
-        (lambda s: s.trials.reverse(), "trials proposed; give all, in the order"),
-        (lambda s: s.trials.pop(0), "observation 1 of trial 0"),
-        (lambda s: s.trials.append(replace(s.trials[0], number=41)), "give the trials in order"),
+        (lambda s: s.observations.pop(), "observation 36 was the last known, but here 35 is the last"),
+        (lambda s: s.observations.insert(0, replace(s.observations[9], seq=1)), "observation 1 of trial 9"),
+        (lambda s: s.trials.reverse(), "trial 40 comes where trial 0 is due"),
+        (lambda s: s.trials.pop(0), "trial 1 comes where trial 0 is due"),
+        (
+            lambda s: s.trials.append(replace(s.trials[0], number=41)),
+            "before it knew observation 36",
+        ),
     ],
 )
 def test_a_history_with_holes_or_out_of_order_is_refused(change, said):
     search = a_search(Random())
     search.trials.append(replace(search.trials[39], watermark=36, number=40, turn=40))
     change(search)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(HistoryError, match=said):
         search.mismatches()
 
 
@@ -244,9 +287,8 @@ def replayed(export):
     trials = [Proposed(**each) for each in export["trials"]]
     observations = [Observed(**each) for each in export["observations"]]
     space = Space.from_json(export["space"])
-    return [
-        str(each) for each in replay(space, TABLE[export["strategy"]], export["seed"], trials, observations)
-    ]
+    comparisons = replay(space, TABLE[export["strategy"]], export["seed"], trials, observations)
+    return [str(each) for each in chain.from_iterable(comparisons)]
 
 
 @pytest.mark.parametrize("name", TABLE)

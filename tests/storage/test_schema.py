@@ -1,20 +1,71 @@
+import json
+
 import pytest
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, text
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, inspect, text
 
 from app.storage import DatabaseUnavailable, open_store
-from app.storage.schema import prepare, revisions, upgrade
+from app.storage.schema import _migrations, prepare, revisions, upgrade
 from app.storage.tables import metadata
 
 
-def test_the_migrations_create_exactly_the_tables_of_the_code(store):
-    with store.engine.connect() as connection:
-        differences = compare_metadata(
-            MigrationContext.configure(connection, opts={"compare_type": True}), metadata
-        )
+@pytest.fixture
+def migrated(database, postgres, tmp_path):
+    """An empty database of the same kind, brought up to date by the migrations alone."""
+    address = f"sqlite:///{tmp_path}/migrated.db"
+    if database.startswith("postgresql"):
+        address = postgres.new_database()
+    opened = open_store(address)
+    upgrade(opened)
+    yield opened
+    opened.close()
+    if database.startswith("postgresql"):
+        postgres.drop(address)
 
-    assert differences == []
+
+def shape(tx):
+    """Everything about the schema that the database itself can tell, and every row."""
+    inspector = inspect(tx)
+    told = {}
+    for table in inspector.get_table_names():
+        columns = inspector.get_columns(table)
+        told[table] = {
+            "columns": sorted((c["name"], str(c["type"]), c["nullable"], c["default"]) for c in columns),
+            "primary key": inspector.get_pk_constraint(table),
+            "foreign keys": written(inspector.get_foreign_keys(table)),
+            "uniques": written(inspector.get_unique_constraints(table)),
+            "checks": written(inspector.get_check_constraints(table)),
+            "indexes": written(inspector.get_indexes(table)),
+            "rows": tx.execute(text(f"SELECT * FROM {table}")).all(),  # noqa: S608
+        }
+    return told
+
+
+def written(found):
+    return sorted(json.dumps(one, default=str, sort_keys=True) for one in found)
+
+
+def test_an_empty_database_becomes_exactly_what_the_migrations_make(store, migrated):
+    assert store.read(shape) == migrated.read(shape)
+
+
+def test_nothing_is_in_the_migrations_that_the_code_does_not_know(migrated):
+    def differences(tx):
+        return compare_metadata(MigrationContext.configure(tx, opts={"compare_type": True}), metadata)
+
+    assert migrated.read(differences) == []
+
+
+def test_every_migration_is_found_without_running_it():
+    config = Config()
+    config.set_main_option("script_location", str(_migrations()))
+
+    assert revisions() == [
+        step.revision for step in reversed(list(ScriptDirectory.from_config(config).walk_revisions()))
+    ]
 
 
 def test_preparing_twice_changes_nothing(store):

@@ -4,15 +4,100 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import ConfigDict, Field, FiniteFloat, JsonValue, model_validator
 
-from thiessen.contract.words import Answer, Config, Label, Name, Request, Text
+from thiessen.contract.words import NO_NUL, Answer, Config, Label, Name, Request, Text, Verdict
 
 Metric = FiniteFloat | Literal["NaN", "Infinity", "-Infinity"]
 
 
+class Slot(Request):
+    """A device, or several, on which one trial trains at a time."""
+
+    name: Label = Field(description="cpu, mps, cuda:0, or cuda:0,cuda:1 where a slot spans devices.")
+    gpus: Annotated[int, Field(ge=0, le=1024)] = 0
+    gpu_memory_gb: Annotated[FiniteFloat, Field(ge=0, le=1e6)] = 0.0
+
+
+class OfferedTask(Request):
+    """A task that a worker can train."""
+
+    name: Name
+    version: Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)] | None = None
+    description: Annotated[str, Field(max_length=2000, pattern=NO_NUL)] = ""
+    dimensions: Annotated[dict[Label, JsonValue], Field(max_length=256)] = Field(
+        default={}, description="JSON Schema of what its configs may hold, by dimension."
+    )
+
+
+class WorkerSpec(Request):
+    """A worker says what it has and what it can train."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "incarnation": "6f1c2a7e",
+                    "slots": [{"name": "cuda:0", "gpus": 1, "gpu_memory_gb": 80.0}],
+                    "labels": {"pool": "a100"},
+                    "tasks": [{"name": "classifier", "version": "0.1.0"}],
+                }
+            ]
+        }
+    )
+
+    incarnation: Name = Field(description="New for each start of the worker process.")
+    slots: Annotated[list[Slot], Field(max_length=1024)] = []
+    labels: Annotated[dict[Label, Label], Field(max_length=50)] = {}
+    tasks: Annotated[list[OfferedTask], Field(min_length=1, max_length=1000)]
+
+
+class WorkerChanges(Request):
+    """What a person changes of a worker."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"is_draining": True}]})
+
+    is_draining: bool = Field(description="True: it finishes what it trains and leases no more.")
+
+
+class WorkerAnswer(Answer):
+    """A worker as the server knows it."""
+
+    name: str
+    incarnation: str
+    slots: list[dict[str, JsonValue]]
+    labels: dict[str, str]
+    tasks: list[dict[str, JsonValue]]
+    is_draining: bool
+    running: int = Field(description="Attempts under way.")
+    registered_at: datetime
+    seen_at: datetime
+
+
+class Workers(Answer):
+    """Every worker, the last seen first."""
+
+    workers: list[WorkerAnswer]
+
+
+class TaskAnswer(Answer):
+    """A task that workers offer."""
+
+    name: str
+    versions: list[str]
+    workers: int
+    description: str
+    dimensions: dict[str, JsonValue]
+
+
+class Tasks(Answer):
+    """Every task on offer."""
+
+    tasks: list[TaskAnswer]
+
+
 class LeaseRequest(Request):
-    """A worker asks for a trial to train."""
+    """A worker asks for trials to train."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -20,10 +105,11 @@ class LeaseRequest(Request):
                 {
                     "worker": "gpu-node-3",
                     "incarnation": "6f1c2a7e",
-                    "request_id": "6f1c2a7e-17",
+                    "request_id": "slot-0-17",
                     "tasks": ["classifier"],
-                    "device": "cuda:0",
+                    "slot": {"name": "cuda:0", "gpus": 1, "gpu_memory_gb": 80.0},
                     "environment": {"python": "3.12.3", "torch": "2.13.0"},
+                    "wait_seconds": 20.0,
                 }
             ]
         }
@@ -31,12 +117,22 @@ class LeaseRequest(Request):
 
     worker: Name
     incarnation: Name = Field(description="New for each start of the worker process.")
-    request_id: Name = Field(description="Asking again with the same id returns the same lease.")
-    tasks: Annotated[list[Name], Field(min_length=1, max_length=100)]
+    request_id: Name = Field(description="Asking again with the same id returns the same leases.")
+    max: Annotated[int, Field(ge=1, le=100, description="How many trials at most.")] = 1
+    tasks: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = Field(
+        default=None,
+        description="Only trials of these tasks; of all that the worker registered when left out.",
+    )
     studies: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = Field(
         default=None, description="Only trials of these studies; of any when left out."
     )
-    device: Annotated[Label, Field(max_length=100)] = ""
+    lease_for: Annotated[FiniteFloat, Field(ge=1, le=30 * 24 * 3600)] | None = Field(
+        default=None, description="Seconds; for people and instruments that send no heartbeat."
+    )
+    wait_seconds: Annotated[FiniteFloat, Field(ge=0, le=60)] = Field(
+        default=0.0, description="How long the answer may wait for a trial."
+    )
+    slot: Slot = Slot(name="")
     environment: Annotated[dict[Label, Label], Field(max_length=50)] = Field(
         default={}, description="Versions and the like, kept with the attempt."
     )
@@ -46,6 +142,7 @@ class Lease(Answer):
     """The right to run one attempt of a trial."""
 
     lease_id: str = Field(description="Names this attempt in every later call; keep it to yourself.")
+    project: str = "default"
     study: str
     trial: int
     attempt: int
@@ -54,6 +151,12 @@ class Lease(Answer):
     seed: int
     expires_at: datetime
     lease_seconds: float = Field(description="A heartbeat is due every third of this.")
+
+
+class Leases(Answer):
+    """What there is to train; nothing when it is empty."""
+
+    leases: list[Lease]
 
 
 class Point(Request):
@@ -75,6 +178,7 @@ class Heartbeat(Request):
     reports: Annotated[list[Point], Field(max_length=1000)] = Field(
         default=[], description="New points only; a point sent twice counts once."
     )
+    log_tail: Text | None = Field(default=None, description="The last lines of the log; the latest is kept.")
 
     @model_validator(mode="after")
     def _steps_rise(self) -> Self:
@@ -85,18 +189,27 @@ class Heartbeat(Request):
 
 
 class HeartbeatAnswer(Answer):
-    """The server's orders."""
+    """The server's orders: go on; end early, as pruned; give the trial back; or finish and lease no more."""
 
-    verdict: Literal["continue"]
+    verdict: Verdict
+    reason: str | None = None
     expires_at: datetime
 
 
 class Loss(Request):
-    """The attempt ended with a finite loss; smaller is better."""
+    """The attempt ended with a finite loss; smaller is better, whatever the study's direction."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"loss": 0.0731}]})
 
     loss: FiniteFloat
+
+
+class Value(Request):
+    """The attempt ended with a finite value; the study's direction says whether large ones are good."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"value": 0.97}]})
+
+    value: FiniteFloat
 
 
 class Diverged(Request):
@@ -107,7 +220,18 @@ class Diverged(Request):
     diverged: Literal["nan", "inf", "-inf", "too large"]
 
 
-Outcome = Loss | Diverged
+class Pruned(Request):
+    """The attempt ended early because its curve was not worth going on with."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"pruned": True, "value": 2.3}]})
+
+    pruned: Literal[True]
+    value: FiniteFloat | None = Field(
+        default=None, description="Its last value; left out, the last one it reported of the study's metric."
+    )
+
+
+Outcome = Loss | Value | Diverged | Pruned
 
 
 class Failure(Request):
@@ -117,6 +241,7 @@ class Failure(Request):
         json_schema_extra={"examples": [{"kind": "error", "message": "KeyError: 'lr'", "traceback": ""}]}
     )
 
-    kind: Literal["error", "out_of_memory"]
+    kind: Literal["error", "out_of_memory", "stalled", "time_limit"]
     message: Text
     traceback: Text = ""
+    retry: bool = Field(default=True, description="False when trying again cannot help.")

@@ -10,3 +10,4 @@ class Problem(Answer):
     title: str
     status: int
     detail: str
+    request_id: str | None = None  # to quote: the server's log has it too

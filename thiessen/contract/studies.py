@@ -1,13 +1,26 @@
 """Studies: what is submitted, and what is read back."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag
+from pydantic import ConfigDict, Discriminator, Field, FiniteFloat, JsonValue, Tag, model_validator
 from pydantic.config import JsonDict
 
 from thiessen.contract.space import Space
-from thiessen.contract.words import Answer, Config, Name, Request, Seed, StudyState
+from thiessen.contract.words import (
+    Answer,
+    Attributes,
+    Config,
+    Direction,
+    Instant,
+    Label,
+    Name,
+    Notes,
+    Request,
+    Seed,
+    StudyState,
+    Tags,
+)
 
 Strategy = Annotated[
     Annotated[str, Tag("name")] | Annotated[dict[str, JsonValue], Tag("settings")],
@@ -29,6 +42,59 @@ EXAMPLE: JsonDict = {
     "seed": 1,
     "max_trials": 40,
 }
+Metric = Annotated[str, Field(min_length=1, max_length=100)]
+MaxTrials = Annotated[
+    int, Field(ge=1, le=1_000_000, description="How many trials in all; imported ones are not counted.")
+]
+MaxRunning = Annotated[int, Field(ge=1, le=1_000_000, description="How many trials train at once.")]
+MaxGpuHours = Annotated[FiniteFloat, Field(gt=0, le=1e9, description="GPU hours of all attempts together.")]
+Deadline = Annotated[Instant, Field(description="From then on running trials are told to stop.")]
+Target = Annotated[
+    FiniteFloat, Field(description="A value that is good enough: once reached, nothing new begins.")
+]
+Priority = Annotated[
+    int, Field(ge=1, le=100, description="The weight of the study where it shares workers with others.")
+]
+
+
+class MedianRule(Request):
+    """Stop a trial whose best loss is worse than a percentile of the others' means up to that step."""
+
+    rule: Literal["median"]
+    metric: Metric = Field(description="Of the reports, in the direction of the study.")
+    percentile: Annotated[FiniteFloat, Field(ge=0, le=100)] = 50.0
+    warm_up: Annotated[FiniteFloat, Field(ge=0)] = 0.0
+    min_curves: Annotated[int, Field(ge=1, le=10_000)] = 5
+
+
+class SuccessiveHalving(Request):
+    """Stop a trial that is not among the best 1/eta of those that reached its rung."""
+
+    rule: Literal["successive_halving"]
+    metric: Metric = Field(description="Of the reports, in the direction of the study.")
+    min_step: Annotated[FiniteFloat, Field(gt=0)] = 1.0
+    eta: Annotated[int, Field(ge=2, le=100)] = 3
+
+
+class ThresholdRule(Request):
+    """Stop a trial whose last value is worse than a threshold."""
+
+    rule: Literal["threshold"]
+    metric: Metric = Field(description="Of the reports, in the direction of the study.")
+    threshold: FiniteFloat
+    warm_up: Annotated[FiniteFloat, Field(ge=0)] = 0.0
+
+
+Stopping = Annotated[MedianRule | SuccessiveHalving | ThresholdRule, Field(discriminator="rule")]
+Retried = Literal["error", "out_of_memory", "stalled", "time_limit", "lost"]
+
+
+class Requires(Request):
+    """What a slot must have to train the trials of a study."""
+
+    gpus: Annotated[int, Field(ge=0, le=1024)] = 0
+    gpu_memory_gb: Annotated[FiniteFloat, Field(ge=0, le=1e6)] = 0.0
+    labels: Annotated[dict[Label, Label], Field(max_length=50)] = {}
 
 
 class StudySpec(Request):
@@ -41,10 +107,72 @@ class StudySpec(Request):
     space: Space
     strategy: Strategy = "biased_random"
     seed: Seed = Field(default=0, description="Decides every proposal and every trial's own seed.")
-    max_trials: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+    direction: Direction = Field(default="minimize", description="Whether small or large values are good.")
+    max_trials: MaxTrials = 100
+    max_running: MaxRunning | None = None
+    max_gpu_hours: MaxGpuHours | None = None
+    deadline: Deadline | None = None
+    target: Target | None = None
     max_attempts: Annotated[int, Field(ge=1, le=100)] = Field(
         default=3, description="How often a trial is tried when workers vanish or its training fails."
     )
+    retry: Annotated[list[Retried], Field(max_length=5)] = Field(
+        default=["error", "out_of_memory", "stalled", "lost"],
+        description="After which faults a trial is tried again.",
+    )
+    stopping: Stopping | None = Field(default=None, description="When to end a trial early.")
+    duplicates: Literal["forbid", "allow", "memoise"] = Field(
+        default="forbid",
+        description="Whether a config may have several trials; memoise gives a repeat the known result.",
+    )
+    failures_repel: bool = Field(
+        default=True, description="Whether a config that fails in every attempt counts as diverged."
+    )
+    allow_versions: bool = Field(
+        default=False, description="Whether workers with several versions of the task may train it."
+    )
+    requires: Requires = Requires()
+    priority: Priority = 10
+    tags: Tags = []
+    notes: Notes = ""
+    attributes: Attributes = {}
+
+
+class StudyChanges(Request):
+    """What to change of a study; what is left out stays, a budget of null is lifted."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"state": "paused"}, {"max_trials": 200, "tags": ["baseline"]}]}
+    )
+
+    state: Literal["active", "paused", "stopped"] | None = Field(
+        default=None, description="paused lets running trials finish, stopped has them given back."
+    )
+    max_trials: MaxTrials | None = None
+    max_running: MaxRunning | None = None
+    max_gpu_hours: MaxGpuHours | None = None
+    deadline: Deadline | None = None
+    target: Target | None = None
+    priority: Priority | None = None
+    tags: Tags | None = None
+    notes: Notes | None = None
+    attributes: Attributes | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("there is nothing to change; name at least one field")
+        for field in {
+            "state",
+            "max_trials",
+            "priority",
+            "tags",
+            "notes",
+            "attributes",
+        } & self.model_fields_set:
+            if getattr(self, field) is None:
+                raise ValueError(f"{field} cannot be null; leave it out to keep it")
+        return self
 
 
 class Counts(Answer):
@@ -54,16 +182,24 @@ class Counts(Answer):
     running: int
     succeeded: int
     diverged: int
+    pruned: int = 0
     failed: int
+    cancelled: int = 0
+
+    @property
+    def finished(self) -> int:
+        return self.succeeded + self.diverged + self.pruned + self.failed + self.cancelled
 
 
 class BestConfig(Answer):
     """One line of a ranking."""
 
     rank: int
+    project: str = "default"
     study: str
     trial: int
     loss: float
+    value: float
     config: Config
     seed: int = Field(description="The seed it trained with: the same config and seed give the same loss.")
 
@@ -77,15 +213,47 @@ class Best(Answer):
 class Study(Answer):
     """A study as it stands."""
 
+    project: str = "default"
     name: str
     task: str
     space: dict[str, dict[str, object]]
     strategy: dict[str, JsonValue] = Field(description="Its name, its version, and every setting.")
     seed: int
+    direction: str = "minimize"
     max_trials: int
+    max_running: int | None = None
+    max_gpu_hours: float | None = None
+    deadline: datetime | None = None
+    target: float | None = None
     max_attempts: int
+    retry: list[str] = []
+    stopping: dict[str, JsonValue] | None = None
+    duplicates: str = "forbid"
+    failures_repel: bool = True
+    allow_versions: bool = False
+    task_version: str | None = Field(default=None, description="The version of the task it is held to.")
+    requires: dict[str, JsonValue] = {}
+    priority: int = 10
+    tags: list[str] = []
+    notes: str = ""
+    attributes: dict[str, JsonValue] = {}
     state: StudyState
-    reason: str | None = Field(description="Why it is completed.")
+    reason: str | None = Field(description="Why it is completed, or proposes no more.")
+    waits_for: str | None = Field(default=None, description="Why nothing is leased now, in a sentence.")
     counts: Counts
+    imported: int = 0
+    gpu_hours: float = 0.0
+    eta: datetime | None = Field(
+        default=None, description="When it ends if it goes on as in the last trials; null if unknown."
+    )
     best: BestConfig | None
     created_at: datetime
+    completed_at: datetime | None = None
+    archived_at: datetime | None = None
+
+
+class Studies(Answer):
+    """A page of studies, newest first."""
+
+    studies: list[Study]
+    next: str | None = Field(description="The cursor of the next page; null at the end.")

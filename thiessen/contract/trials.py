@@ -1,9 +1,77 @@
 """Trials: a config, why it was proposed, and what became of it."""
 
 from datetime import datetime
+from typing import Annotated, Literal, Self
 
-from thiessen.contract.leases import Point
-from thiessen.contract.words import Answer, Config, TrialState
+from pydantic import ConfigDict, Field, JsonValue, model_validator
+
+from thiessen.contract.leases import Outcome, Point
+from thiessen.contract.words import Answer, Attributes, Config, Notes, Origin, Request, TrialState
+
+
+class NewTrial(Request):
+    """A config to try, or with its outcome one that was tried elsewhere."""
+
+    config: Config
+    outcome: Outcome | None = Field(default=None, description="Given, the trial is imported as finished.")
+    notes: Notes = ""
+    attributes: Attributes = {}
+
+
+class NewTrials(Request):
+    """Configs to try and finished trials to learn from."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "trials": [
+                        {"config": {"lr": 0.1, "hidden": 32}},
+                        {"config": {"lr": 0.5, "hidden": 64}, "outcome": {"value": 0.31}},
+                    ]
+                }
+            ]
+        }
+    )
+
+    trials: Annotated[list[NewTrial], Field(min_length=1, max_length=1000)]
+
+
+class Added(Answer):
+    """A trial that was added, or the one that the config had already."""
+
+    trial: int
+    state: TrialState
+    is_new: bool
+
+
+class AddedTrials(Answer):
+    """What became of each config, in the order sent."""
+
+    trials: list[Added]
+
+
+class TrialChanges(Request):
+    """What a person changes of a trial."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"state": "cancelled"}, {"notes": "The power failed here."}]}
+    )
+
+    state: Literal["cancelled", "queued"] | None = Field(
+        default=None, description="cancelled ends an unfinished trial; queued tries a failed one again."
+    )
+    notes: Notes | None = None
+    attributes: Attributes | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("there is nothing to change; name at least one field")
+        for field in self.model_fields_set:
+            if getattr(self, field) is None:
+                raise ValueError(f"{field} cannot be null; leave it out to keep it")
+        return self
 
 
 class Refused(Answer):
@@ -40,25 +108,65 @@ class Attempt(Answer):
 
     attempt: int
     worker: str
+    incarnation: str = ""
     device: str
+    gpus: int = 0
+    task_version: str | None = None
     environment: dict[str, str]
     started_at: datetime
     ended_at: datetime | None
     outcome: str | None
+    cause: str | None = None
     message: str | None
     traceback: str | None
+    log_tail: str | None = None
+    late: dict[str, JsonValue] | None = Field(
+        default=None, description="A result that came when the lease was lost; it may not have counted."
+    )
+    kept_every: int = Field(default=1, description="One in so many points of a long curve is kept.")
     reports: list[Point]
+
+
+class TrialLine(Answer):
+    """A trial as a line of a list."""
+
+    trial: int
+    state: TrialState
+    origin: Origin = "proposed"
+    cause: str | None
+    loss: float | None
+    value: float | None = None
+    config: Config
+    seed: int
+    attempts: int
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class Trials(Answer):
+    """A page of trials."""
+
+    trials: list[TrialLine]
+    next: str | None = Field(description="The cursor of the next page; null at the end.")
 
 
 class Trial(Answer):
     """A trial with all that is known of it."""
 
+    project: str = "default"
     study: str
     trial: int
     state: TrialState
+    origin: Origin = "proposed"
+    turn: int | None = None
     cause: str | None
     loss: float | None
+    value: float | None = None
     config: Config
     seed: int
-    reasons: Reasons
+    notes: str = ""
+    attributes: dict[str, JsonValue] = {}
+    reasons: Reasons | None = Field(description="Why it was proposed; null of a trial that was added.")
     attempts: list[Attempt]
+    created_at: datetime | None = None
+    finished_at: datetime | None = None

@@ -1,8 +1,20 @@
 """The small types that several messages share, with their limits."""
 
+import json
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StrictBool, StrictInt, StrictStr
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    JsonValue,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+)
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 NO_NUL = r"^[^\x00]*$"  # PostgreSQL keeps no such character
@@ -20,9 +32,45 @@ Scalar = StrictBool | StrictInt | FiniteFloat | Annotated[StrictStr, Field(max_l
 Config = dict[str, Scalar]
 Text = Annotated[str, Field(max_length=10_000, pattern=NO_NUL)]
 Label = Annotated[str, Field(max_length=200, pattern=NO_NUL)]
-StudyState = Literal["active", "completed"]
-TrialState = Literal["queued", "running", "succeeded", "diverged", "failed"]
-Cause = Literal["error", "out_of_memory", "attempts_used_up"]
+Instant = Annotated[AwareDatetime, Field(strict=False, description="With its offset: 2027-01-31T18:00:00Z.")]
+StudyState = Literal["active", "paused", "stopped", "completed"]
+TrialState = Literal["queued", "running", "succeeded", "diverged", "pruned", "failed", "cancelled"]
+Origin = Literal["proposed", "enqueued", "imported", "memoised"]
+Cause = Literal[
+    "error", "out_of_memory", "stalled", "time_limit", "lost", "released", "attempts_used_up", "retried",
+    "late",
+]  # fmt: skip
+Direction = Literal["minimize", "maximize"]
+Verdict = Literal["continue", "prune", "stop", "drain"]
+Notes = Annotated[str, Field(max_length=10_000, pattern=NO_NUL)]
+Tags = Annotated[list[Name], Field(max_length=50)]
+LARGEST_ATTRIBUTES = 16_000  # characters of JSON
+
+
+def _bounded(attributes: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    written = json.dumps(attributes)
+    if len(written) > LARGEST_ATTRIBUTES:
+        raise ValueError(
+            f"attributes are at most {LARGEST_ATTRIBUTES} characters of JSON; keep files elsewhere"
+        )
+    if "\\u0000" in written:
+        raise ValueError("no character of an attribute is NUL")
+    return attributes
+
+
+Attributes = Annotated[
+    dict[Label, JsonValue], AfterValidator(_bounded), Field(description="JSON of your own, kept beside it.")
+]
+
+EventKind = Literal[
+    "study.created",
+    "study.changed",
+    "study.completed",
+    "study.archived",
+    "trial.created",
+    "trial.moved",
+    "trial.noted",
+]
 
 
 class Request(BaseModel):

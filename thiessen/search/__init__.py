@@ -13,11 +13,12 @@ from thiessen.search.acceptance import (
 )
 from thiessen.search.biased import BiasedRandom
 from thiessen.search.grid import Grid
+from thiessen.search.history import History, HistoryError, Observed, Revised, Snapshot
 from thiessen.search.landscape import Landscape
 from thiessen.search.quasi_random import QuasiRandom
 from thiessen.search.random import Random
 from thiessen.search.reasons import Reasons, Refused
-from thiessen.search.replay import Mismatch, Observed, Proposed, replay
+from thiessen.search.replay import Given, Mismatch, NotReplayable, Proposed, Tally, replay
 from thiessen.search.strategy import Exhausted, Proposal, Strategy
 
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy() for strategy in Strategy.__subclasses__()}
@@ -29,11 +30,15 @@ __all__ = [
     "Acceptance",
     "BiasedRandom",
     "Exhausted",
+    "Given",
     "Grid",
+    "History",
+    "HistoryError",
     "Landscape",
     "Linear",
     "Log",
     "Mismatch",
+    "NotReplayable",
     "Observed",
     "Power",
     "Proposal",
@@ -43,9 +48,12 @@ __all__ = [
     "Rank",
     "Reasons",
     "Refused",
+    "Revised",
     "SharpeningRank",
+    "Snapshot",
     "Strategy",
     "Stream",
+    "Tally",
     "Winsor",
     "replay",
     "trial_seed",

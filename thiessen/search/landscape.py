@@ -3,6 +3,7 @@
 import math
 from array import array
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -65,6 +66,7 @@ class Landscape:
         self._pending_points: dict[int, list[float]] = {}
         self._trials = array("q")
         self._ranking = Ranking()
+        self._succeeded: Ranking | None = None  # without the pruned, from the first of these on
         dimensions = space.dimensions.values()
         self._neighbours = Neighbours(
             ordered=[dimension.ordered for dimension in dimensions],
@@ -77,6 +79,10 @@ class Landscape:
     def take(self, config: Config) -> None:
         """Remember that a trial of this config exists, finished or not."""
         self._taken.add(config)
+
+    def untake(self, config: Config) -> None:
+        """Forget that a trial of this config exists: it was not stored after all."""
+        self._taken.remove(config)
 
     def is_taken(self, config: Config) -> bool:
         return config in self._taken
@@ -99,7 +105,21 @@ class Landscape:
     def observe(self, trial: int, config: Config, loss: float | None) -> None:
         """Add a finished trial; a loss that is None or not finite means that it diverged."""
         self.end(trial)
-        self._finish(trial, config, loss)
+        self._finish(trial, config, _or_nan(loss))
+
+    def observe_pruned(self, trial: int, config: Config, last: float | None) -> None:
+        """Add a trial that was stopped early, when this was its last loss.
+
+        It counts with that loss, but with no less than the median of those that succeeded before it, so it is
+        never the best. While none has, or without a finite loss of its own, it counts as diverged.
+        """
+        self.end(trial)
+        if self._succeeded is None:
+            self._succeeded = deepcopy(self._ranking)
+        loss = _or_nan(last)
+        if not math.isnan(loss):
+            loss = max(loss, self._succeeded.quantile(0.5)) if self.best < math.inf else math.nan
+        self._rank(trial, config, loss)
 
     def recall(self, config: Config, loss: float | None) -> bool:
         """Add a finished trial of another study on the same criterion; say whether it is a point here.
@@ -110,7 +130,7 @@ class Landscape:
             self.space.validate(config)
         except SpaceError:
             return False
-        self._finish(_RECALLED, config, loss)
+        self._finish(_RECALLED, config, _or_nan(loss))
         return True
 
     def nearest(
@@ -186,16 +206,19 @@ class Landscape:
         """
         self._neighbours.index()
 
-    def _finish(self, trial: int, config: Config, loss: float | None) -> None:
-        finite = loss is not None and math.isfinite(loss)
-        known = loss if loss is not None and finite else math.nan
+    def _finish(self, trial: int, config: Config, loss: float) -> None:
+        if self._succeeded is not None:
+            self._succeeded.append(loss)
+        self._rank(trial, config, loss)
+
+    def _rank(self, trial: int, config: Config, loss: float) -> None:
         self._neighbours.append(self.space.encode(config))
         self._trials.append(trial)
-        self._ranking.append(known)
-        if finite:
-            self.best, self.worst = min(self.best, known), max(self.worst, known)
+        self._ranking.append(loss)
+        if not math.isnan(loss):
+            self.best, self.worst = min(self.best, loss), max(self.worst, loss)
             self._finite += 1
-            self.mean += known / self._finite - self.mean / self._finite  # no sum that could overflow
+            self.mean += loss / self._finite - self.mean / self._finite  # no sum that could overflow
 
     def _trial(self, index: int) -> int | None:
         trial = self._trials[index]
@@ -204,3 +227,8 @@ class Landscape:
     def _loss(self, index: int) -> float:
         loss = self._ranking.losses[index]
         return loss if loss == loss else math.nan  # noqa: PLR0124 - one NaN for all, so that answers compare equal
+
+
+def _or_nan(loss: float | None) -> float:
+    """Return the loss, or NaN where there is none or it is not finite."""
+    return loss if loss is not None and math.isfinite(loss) else math.nan

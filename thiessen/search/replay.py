@@ -3,12 +3,16 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from thiessen.numbers import Stream
-from thiessen.search.landscape import Landscape
+from thiessen.search.history import Duplicates, History, HistoryError, Observed, Revised, Snapshot
 from thiessen.search.strategy import Exhausted, Proposal, Strategy
 from thiessen.space import Config, Space
+
+
+class NotReplayable(ValueError):  # noqa: N818 - says what it is
+    """The strategy is borrowed: what it draws cannot be computed again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,13 +27,12 @@ class Proposed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Observed:
-    """An observation as it was stored."""
+class Given:
+    """A trial whose config was not proposed."""
 
-    seq: int
-    trial: int
-    loss: float | None  # None where the trial diverged
-    silent: bool = False  # the trial ended, but that says nothing of its config
+    number: int
+    config: Config
+    origin: Literal["enqueued", "imported", "memoised"] = "enqueued"
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Mismatch:
     trial: int
     what: str  # "config", or one of its reasons
     stored: Any
-    replayed: Any
+    replayed: Any  # None where nothing was left to propose
 
     def __str__(self) -> str:
         """Return the mismatch as one sentence."""
@@ -48,75 +51,132 @@ class Mismatch:
         )
 
 
-def replay(
-    space: Space, strategy: Strategy, seed: int, trials: Iterable[Proposed], observations: Sequence[Observed]
-) -> Iterator[Mismatch]:
-    """Yield what differs between the stored proposals and those computed again, trial after trial.
+@dataclass(frozen=True)
+class Tally:
+    """What came of a replay. Proposals after the last one that could be computed do not match."""
 
-    The trials come in the order of their numbers. Later proposals are computed from the configs of earlier
-    ones as replayed, never as stored. When nothing is left to propose it ends with that mismatch. Raises
-    ValueError when the strategy cannot be replayed, or the observations do not belong to the trials.
+    proposals: int
+    matching: int
+    first: Mismatch | None  # that was found
+
+    @classmethod
+    def of(cls, comparisons: Iterable[Sequence[Mismatch]], proposals: int) -> "Tally":
+        """Count what `replay` yields of so many proposals."""
+        matching, first = 0, None
+        for mismatches in comparisons:
+            matching += not mismatches
+            first = first or next(iter(mismatches), None)
+        return cls(proposals, matching, first)
+
+    def __str__(self) -> str:
+        """Return it in sentences."""
+        if self.first is None:
+            return f"All {self.proposals} proposals match."
+        more = self.proposals - self.matching - 1
+        return (
+            f"{self.matching} of {self.proposals} proposals match. {self.first} After it {more} more differ."
+        )
+
+
+def replay(
+    space: Space,
+    strategy: Strategy,
+    seed: int,
+    trials: Iterable[Proposed | Given],
+    observations: Sequence[Observed],
+    *,
+    duplicates: Duplicates = "forbid",
+    failures_repel: bool = True,
+) -> Iterator[list[Mismatch]]:
+    """Yield for each proposal what differs between the stored one and the one computed again.
+
+    The trials come in the order of their numbers, from 0 on. Given configs are part of the past; proposed
+    ones are only compared: later proposals are computed from earlier ones as replayed. When nothing is left
+    to propose it ends with that mismatch. Raises NotReplayable, and HistoryError when the observations do
+    not belong to the trials.
     """
     if not strategy.replayable:
-        raise ValueError(
+        raise NotReplayable(
             f"the strategy {strategy.name!r} draws numbers that are not ours, so its proposals cannot be "
             "replayed; compare its stored configs with another export of the same study instead."
         )
-    return _mismatches(_Past(space, strategy, seed, observations), trials)
+    past = _Past(space, observations, duplicates=duplicates, failures_repel=failures_repel)
+    return _comparisons(past, strategy, seed, trials)
 
 
-def _mismatches(past: "_Past", trials: Iterable[Proposed]) -> Iterator[Mismatch]:
-    for trial in trials:
+def _comparisons(
+    past: "_Past", strategy: Strategy, seed: int, trials: Iterable[Proposed | Given]
+) -> Iterator[list[Mismatch]]:
+    for number, trial in enumerate(trials):
+        if trial.number != number:
+            raise HistoryError(
+                f"trial {trial.number} comes where trial {number} is due; give all trials, in the order of "
+                "their numbers, from 0 on."
+            )
+        if isinstance(trial, Given):
+            past.number(trial.config)
+            continue
+        landscape = past.known_to(trial).landscape
         try:
-            proposal = past.proposal(trial.number, trial.watermark, trial.turn)
+            proposal = strategy.propose(landscape.space, landscape, trial.turn, Stream(seed, number))
         except Exhausted:
-            yield Mismatch(trial.number, "config", trial.config, None)
+            yield [Mismatch(number, "config", trial.config, None)]
             return
-        stored = {**trial.reasons, "config": trial.config}
-        for what, value in {"config": proposal.config, **asdict(proposal.reasons)}.items():
-            if what in stored and _text(stored[what]) != _text(value):
-                yield Mismatch(trial.number, what, stored[what], value)
+        past.number(proposal.config)
+        yield list(_mismatches(trial, proposal))
+
+
+def _mismatches(trial: Proposed, proposal: Proposal) -> Iterator[Mismatch]:
+    stored = {**trial.reasons, "config": trial.config}
+    for what, value in {"config": proposal.config, **asdict(proposal.reasons)}.items():
+        if what in stored and _text(stored[what]) != _text(value):
+            yield Mismatch(trial.number, what, stored[what], value)
 
 
 class _Past:
     """A search as it goes on again, told its observations when they were known."""
 
-    def __init__(self, space: Space, strategy: Strategy, seed: int, observations: Sequence[Observed]) -> None:
-        self._strategy = strategy
-        self._seed = seed
+    def __init__(
+        self, space: Space, observations: Sequence[Observed], *, duplicates: Duplicates, failures_repel: bool
+    ) -> None:
+        self._space = space
         self._observations = observations
-        self._landscape = Landscape(space)
-        self._configs: dict[int, Config] = {}
+        self._duplicates: Duplicates = duplicates
+        self._failures_repel = failures_repel
+        self._configs: list[Config] = []
+        self._history = self._anew(Snapshot())
 
-    def proposal(self, number: int, watermark: int, turn: int) -> Proposal:
-        """Return the proposal of this trial. Raises Exhausted."""
-        landscape = self._landscape
-        for observation in self._observations[landscape.watermark : watermark]:
-            self._observe(observation)
-        if landscape.watermark != watermark:
-            raise ValueError(
-                f"trial {number} was proposed when observation {watermark} was the last known, but here "
-                f"it is {landscape.watermark}; give the trials in order and all observations, from 1 on."
-            )
-        stream = Stream(self._seed, number)
-        proposal = self._strategy.propose(landscape.space, landscape, turn, stream)
-        self._configs[number] = proposal.config
-        landscape.take(proposal.config)
-        landscape.pend(number, proposal.config)
-        return proposal
+    def number(self, config: Config) -> None:
+        """Add the next trial."""
+        self._configs.append(config)
+        self._history.number(config)
 
-    def _observe(self, observation: Observed) -> None:
-        landscape, trial = self._landscape, observation.trial
-        if trial not in self._configs or observation.seq != landscape.watermark + 1:
-            raise ValueError(
-                f"observation {observation.seq} of trial {trial} follows observation {landscape.watermark} "
-                f"with {len(self._configs)} trials proposed; give all, in the order they were stored in."
+    def known_to(self, trial: Proposed) -> History:
+        """Return what the proposal of a trial knew."""
+        known, watermark = self._history.landscape.watermark, trial.watermark
+        if watermark < known:
+            # Each server reads a study's next number and its last observation at once.
+            raise HistoryError(
+                f"trial {trial.number} was proposed when observation {watermark} was the last known, but a "
+                f"trial before it knew observation {known}. Watermarks never fall from one number to the "
+                "next; export the study again, and report it when that says the same."
             )
-        if observation.silent:
-            landscape.end(trial)
-        else:
-            landscape.observe(trial, self._configs[trial], observation.loss)
-        landscape.watermark = observation.seq
+        if watermark > len(self._observations):
+            raise HistoryError(
+                f"trial {trial.number} was proposed when observation {watermark} was the last known, but "
+                f"here {len(self._observations)} is the last; give all observations, from 1 on."
+            )
+        try:
+            for observation in self._observations[known:watermark]:
+                self._history.observe(observation)
+        except Revised:
+            self._history = self._anew(Snapshot.of(self._configs, self._observations[:watermark]))
+        return self._history
+
+    def _anew(self, snapshot: Snapshot) -> History:
+        return History(
+            self._space, snapshot, duplicates=self._duplicates, failures_repel=self._failures_repel
+        )
 
 
 def _text(value: Any) -> str:

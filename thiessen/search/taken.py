@@ -25,6 +25,12 @@ class Taken:
         if not self._has(digest):
             insort(self._buckets[digest % BUCKETS], digest)
 
+    def remove(self, config: Config) -> None:
+        digest = _digest(config)
+        if self._has(digest):
+            bucket = self._buckets[digest % BUCKETS]
+            del bucket[bisect_left(bucket, digest)]
+
     def __contains__(self, config: Config) -> bool:
         return self._has(_digest(config))
 

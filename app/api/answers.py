@@ -1,0 +1,17 @@
+"""Answers whose body is ready: nothing is validated or copied a second time."""
+
+from http import HTTPStatus
+
+from fastapi import Response
+
+from thiessen.contract.words import Answer
+
+
+def answer(body: Answer, status: int = HTTPStatus.OK) -> Response:
+    """Return it as JSON."""
+    return Response(body.model_dump_json(), status_code=status, media_type="application/json")
+
+
+def nothing() -> Response:
+    """Return that it was done."""
+    return Response(status_code=HTTPStatus.NO_CONTENT)

@@ -1,0 +1,28 @@
+"""The best configs of every study over HTTP: what a dashboard shows first."""
+
+from functools import partial
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from app.api import wire
+from app.api.answers import answer
+from app.api.paths import Top
+from app.api.problems import documented
+from app.domain.access import Principal, Scope
+from app.gate import Allowed, Reach
+from app.house import TheHouse
+from app.lifecycle import rank
+from thiessen import contract
+
+router = APIRouter(tags=["studies"])
+
+Reader = Annotated[Principal, Depends(Allowed(Scope.READ, Reach.OWN))]
+
+
+@router.get("/best", response_model=contract.Best, responses=documented(HTTPStatus.UNPROCESSABLE_ENTITY))
+async def best_of_all(house: TheHouse, who: Reader, top: Top = 10) -> Response:
+    """Return the best config of each study, those of the newest studies first."""
+    found = await house.store.seen(partial(rank.best_of_all, project=who.project, top=top))
+    return answer(contract.Best(best=[wire.best_config(each) for each in found]))

@@ -1,0 +1,66 @@
+"""Workers, and the tasks that they offer, over HTTP."""
+
+from functools import partial
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from app.api import wire
+from app.api.answers import answer
+from app.api.paths import WorkerName
+from app.api.problems import documented
+from app.domain.access import Principal, Scope
+from app.gate import Allowed, Reach
+from app.house import TheHouse
+from app.lifecycle import register
+from app.storage import workers
+from thiessen import contract
+
+router = APIRouter(tags=["workers"])
+
+Worker = Annotated[Principal, Depends(Allowed(Scope.WORK, Reach.OWN))]
+Reader = Annotated[Principal, Depends(Allowed(Scope.READ, Reach.OWN))]
+Admin = Annotated[Principal, Depends(Allowed(Scope.ADMIN, Reach.SERVER))]
+INVALID = documented(HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@router.put("/workers/{name}", response_model=contract.WorkerAnswer, responses=INVALID)
+async def register_worker(
+    name: WorkerName, sent: contract.WorkerSpec, house: TheHouse, who: Worker
+) -> Response:
+    """Say what a worker has and can train; say it again after each start."""
+    del who
+    spec = sent.model_dump()
+    found = await house.store.written(partial(register.register, name=name, **spec))
+    return answer(wire.worker(found))
+
+
+@router.patch(
+    "/workers/{name}",
+    response_model=contract.WorkerAnswer,
+    responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
+async def drain_worker(
+    name: WorkerName, sent: contract.WorkerChanges, house: TheHouse, who: Admin
+) -> Response:
+    """Tell a worker to finish what it trains and lease no more, or to go on."""
+    del who
+    found = await house.store.written(partial(register.drain, name=name, is_draining=sent.is_draining))
+    return answer(wire.worker(found))
+
+
+@router.get("/workers", response_model=contract.Workers, responses=INVALID)
+async def list_workers(house: TheHouse, who: Reader) -> Response:
+    """List the workers, the last heard first."""
+    del who
+    found = await house.store.seen(workers.every)
+    return answer(contract.Workers(workers=[wire.worker(each) for each in found]))
+
+
+@router.get("/tasks", response_model=contract.Tasks, responses=INVALID)
+async def list_tasks(house: TheHouse, who: Reader) -> Response:
+    """List the tasks that workers offer, with their versions."""
+    del who
+    offered = register.tasks_on_offer(await house.store.seen(workers.every))
+    return answer(contract.Tasks(tasks=[wire.task(each) for each in offered]))

@@ -1,0 +1,79 @@
+"""What people change of a study: whether it goes on, how far, and what they write on it."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest, StudyEnded
+from app.domain.study import Ending, Study, StudyState
+from app.lifecycle.move import settle, tell_of_study
+from app.storage import Transaction, audit, bell, studies
+
+BUDGET: Final = frozenset({"max_trials", "max_running", "max_gpu_hours", "deadline", "target"})
+ENDED_BY: Final = {
+    "max_trials": (Ending.MAX_TRIALS, Ending.EXHAUSTED),
+    "max_gpu_hours": (Ending.MAX_GPU_HOURS,),
+    "deadline": (Ending.DEADLINE,),
+    "target": (Ending.TARGET,),
+}
+
+
+def change(tx: Transaction, project: str, name: str, changes: Mapping[str, Any], who: str) -> None:
+    """Pause, resume, stop, extend, or write remarks. Raises StudyNotFound, StudyEnded, InvalidRequest."""
+    studies.lock(tx, studies.named(tx, project, name).id)
+    study = studies.named(tx, project, name)
+    if study.archived_at is not None:
+        raise StudyEnded(name, "was deleted; nothing of it changes any more")
+    changes = {**changes, **_restated(study, changes), **_reopened(study, changes)}
+    if changes.get("target") is not None:
+        changes["target"] = study.spec.direction.loss(changes["target"])
+    if changes.get("max_trials", study.standing.max_trials) < study.standing.trials - study.standing.imported:
+        raise InvalidRequest(
+            f"max_trials of study {name!r} cannot be {changes['max_trials']}: "
+            f"{study.standing.trials - study.standing.imported} trials are numbered already. "
+            "Stop the study, or choose at least that number."
+        )
+    studies.change(tx, study.id, **changes)
+    standing = tell_of_study(tx, study.id, "study.changed", who, **changes)
+    settle(tx, standing, who)
+    bell.ring(tx, study.id)
+
+
+def archive(tx: Transaction, project: str, name: str, who: str) -> None:
+    """Stop a study and take it out of every list; its history is kept. Raises StudyNotFound."""
+    study = studies.named(tx, project, name)
+    standing = studies.lock(tx, study.id)
+    if study.archived_at is not None:
+        return
+    if standing.state in {StudyState.ACTIVE, StudyState.PAUSED}:
+        studies.change(tx, study.id, state=StudyState.STOPPED)
+    studies.archive(tx, study.id)
+    tell_of_study(tx, study.id, "study.archived", who)
+
+
+def purge(tx: Transaction, project: str, name: str, who: str) -> None:
+    """Remove a study with everything that is known of it, for good. Raises StudyNotFound."""
+    study = studies.named(tx, project, name)
+    studies.lock(tx, study.id)
+    studies.remove(tx, study.id)
+    audit.append(tx, who, "study.purge", f"{project}/{name}", None)
+
+
+def _restated(study: Study, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state that a study gets; one that is completed only goes on by a larger budget."""
+    wanted = changes.get("state")
+    if wanted is None:
+        return {}
+    if study.standing.state is StudyState.COMPLETED and not BUDGET & changes.keys():
+        if wanted == StudyState.COMPLETED:
+            return {}
+        raise StudyEnded(
+            study.spec.name,
+            f"is completed ({study.standing.reason}); extend its budget to go on, for example max_trials",
+        )
+    return {"state": wanted}
+
+
+def _reopened(study: Study, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Forget why a study ended when that part of its budget changes; whether it holds is seen anew."""
+    ended_by = {reason for name in BUDGET & changes.keys() for reason in ENDED_BY.get(name, ())}
+    return {"reason": None} if study.standing.reason in ended_by else {}

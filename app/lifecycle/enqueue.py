@@ -1,0 +1,91 @@
+"""Trials that people add: configs to try, and results to learn from."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from app.domain.errors import InvalidRequest, StudyEnded
+from app.domain.study import Duplicates, Standing, Study
+from app.domain.trial import Origin, Result, TrialState
+from app.lifecycle.move import born, settle
+from app.storage import Transaction, bell, studies, trials
+from thiessen.space import Config, SpaceError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A config to add, or with its result a finished trial."""
+
+    config: Config
+    result: Result | None = None
+    notes: str = ""
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Added:
+    """What became of a config: a new trial, or the one it had already."""
+
+    number: int
+    state: TrialState
+    is_new: bool
+
+
+def enqueue(tx: Transaction, project: str, name: str, sent: list[Candidate], who: str) -> list[Added]:
+    """Add all of them or none. Raises StudyNotFound, StudyEnded, InvalidRequest."""
+    studies.lock(tx, studies.named(tx, project, name).id)
+    study = studies.named(tx, project, name)
+    if study.archived_at is not None:
+        raise StudyEnded(name, "was deleted; it takes no more trials")
+    standing = study.standing
+    added = []
+    for index, candidate in enumerate(sent):
+        _validate(study, index, candidate.config)
+        one, standing = _add(tx, study, standing, candidate, who)
+        added.append(one)
+    settle(tx, standing, who)
+    bell.ring(tx, study.id)
+    return added
+
+
+def _add(
+    tx: Transaction, study: Study, standing: Standing, candidate: Candidate, who: str
+) -> tuple[Added, Standing]:
+    known = trials.of_config(tx, study.id, candidate.config)
+    is_repeat = study.spec.duplicates is Duplicates.ALLOW
+    result, origin = candidate.result, Origin.IMPORTED if candidate.result else Origin.ENQUEUED
+    if result is not None and result.value is not None:
+        result = replace(result, loss=study.spec.direction.loss(result.value), value=None)
+    if known is not None:
+        if study.spec.duplicates is Duplicates.FORBID:
+            return Added(number=known.number, state=known.state, is_new=False), standing
+        is_repeat = True
+        if result is None and known.state in {TrialState.SUCCEEDED, TrialState.DIVERGED}:
+            result = Result(state=known.state, loss=trials.loss(tx, known.id))
+            origin = Origin.MEMOISED
+    if origin is not Origin.IMPORTED and standing.budget_is_used_up:
+        raise StudyEnded(
+            study.spec.name,
+            f"has used up its budget of {standing.max_trials} trials; extend max_trials to add more",
+        )
+    place, standing = born(
+        tx,
+        study,
+        standing,
+        candidate.config,
+        origin=origin,
+        who=who,
+        result=result,
+        is_repeat=is_repeat,
+        notes=candidate.notes,
+        attributes=candidate.attributes,
+    )
+    loss = None if result is None or result.state is not TrialState.SUCCEEDED else result.loss
+    standing = settle(tx, standing, who, loss=loss)
+    return Added(number=place.number, state=place.state, is_new=True), standing
+
+
+def _validate(study: Study, index: int, config: Config) -> None:
+    try:
+        study.spec.space.validate(config)
+    except SpaceError as error:
+        raise InvalidRequest(f"trials.{index}.config: {error}") from error

@@ -1,0 +1,204 @@
+"""Move a trial: its state, its study's counters, the event and the observation, all in one transaction.
+
+Whoever moves a trial has locked its study's row before, and has read since then where the trial stands.
+"""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from app.domain.study import EARLY, Ending, Standing, Study, StudyId, StudyState
+from app.domain.trial import MOVES, Cause, Move, Origin, Result, TrialState, Who
+from app.storage import Transaction, attempts, bell, events, observations, studies, trials
+from app.storage.trials import NewLease, Place
+from thiessen.search import Proposal, trial_seed
+from thiessen.space import Config
+
+_PERMITTED: Final = frozenset(MOVES)
+
+
+class ImpossibleMove(AssertionError):  # noqa: N818 - a mistake of ours, never of a caller
+    """A move that the table of moves does not have."""
+
+
+def move(
+    tx: Transaction,
+    place: Place,
+    after: TrialState,
+    *,
+    by: Who,
+    who: str,
+    cause: Cause | None = None,
+    attempt: int | None = None,
+    loss: float | None = None,
+    gpus: int = 0,
+    lease: NewLease | None = None,
+    max_attempts: int | None = None,
+) -> Standing:
+    """Move a trial and return its study's counters.
+
+    `gpus` are those that the move sets free, or takes when negative. Terminal moves are observations, and so
+    is the way back from one.
+    """
+    check(Move(place.state, after, by, cause))
+    is_observed = after.is_terminal or place.state.is_terminal
+    changes = {place.state.value: -1, after.value: 1} if place.state is not after else {}
+    standing = studies.count(
+        tx,
+        place.study_id,
+        events=1,
+        observations=int(is_observed),
+        gpus_running=-gpus,
+        leases=int(lease is not None),
+        floor=-1.0 if lease is None else lease.floor,
+        **changes,
+    )
+    trials.moved(tx, place, after, cause=cause, loss=loss, lease=lease, max_attempts=max_attempts)
+    _tell(tx, standing, place.number, place.state, after, who=who, cause=cause, attempt=attempt)
+    if is_observed:
+        observations.append(
+            tx,
+            place.study_id,
+            standing.observations,
+            trial=place.number,
+            attempt=attempt or place.attempts,
+            outcome=after,
+            loss=loss,
+            cause=cause,
+        )
+    return settle(tx, standing, who, loss=loss if after is TrialState.SUCCEEDED else None)
+
+
+def born(
+    tx: Transaction,
+    study: Study,
+    standing: Standing,
+    config: Config,
+    *,
+    origin: Origin,
+    who: str,
+    result: Result | None = None,
+    is_repeat: bool = False,
+    proposal: Proposal | None = None,
+    notes: str = "",
+    attributes: dict[str, Any] | None = None,
+) -> tuple[Place, Standing]:
+    """Store a new trial of a study whose row is locked; one with a result is born finished."""
+    state = TrialState.QUEUED if result is None else result.state
+    loss = None if result is None else result.loss
+    check(Move(None, state, Who.PERSON if proposal is None else Who.SERVER))
+    number, turn = standing.trials, standing.turns
+    standing = studies.count(
+        tx,
+        study.id,
+        trials=1,
+        turns=int(proposal is not None),
+        imported=int(origin is Origin.IMPORTED),
+        events=1,
+        observations=int(state.is_terminal),
+        **{state.value: 1},
+    )
+    place = trials.add(
+        tx,
+        study,
+        number,
+        origin=origin,
+        config=config,
+        seed=trial_seed(study.spec.seed, number),
+        is_repeat=is_repeat,
+        state=state,
+        reasons=None if proposal is None else asdict(proposal.reasons),
+        turn=None if proposal is None else turn,
+        watermark=None if proposal is None else proposal.reasons.watermark,
+        loss=loss,
+        notes=notes,
+        attributes=attributes,
+    )
+    _tell(tx, standing, number, None, state, who=who, data={"origin": origin.value})
+    if state.is_terminal:
+        observations.append(
+            tx, study.id, standing.observations, trial=number, attempt=0, outcome=state, loss=loss
+        )
+    return place, standing
+
+
+def settle(tx: Transaction, standing: Standing, who: str, loss: float | None = None) -> Standing:
+    """Complete a study that has come to its end, or reopen one that has not; `loss` has just been found."""
+    reason = standing.reason
+    if reason not in EARLY and loss is not None and standing.target is not None and loss <= standing.target:
+        reason = Ending.TARGET
+    if reason is None and standing.budget_is_used_up:
+        reason = Ending.MAX_TRIALS
+    is_done = reason is not None and not standing.running and (reason in EARLY or not standing.queued)
+    state = standing.state
+    if is_done and state is StudyState.ACTIVE:
+        state = StudyState.COMPLETED
+    elif state is StudyState.COMPLETED and not is_done:
+        state = StudyState.ACTIVE
+    if (state, reason) == (standing.state, standing.reason):
+        return standing
+    if state is not standing.state:
+        kind = "study.completed" if is_done else "study.changed"
+        standing = tell_of_study(tx, standing.id, kind, who, state=state.value, reason=reason)
+    studies.settle(tx, standing.id, state, reason)
+    bell.ring(tx, standing.id)
+    return studies.standing(tx, standing.id)
+
+
+def tell_of_study(tx: Transaction, study_id: StudyId, kind: str, who: str, **data: Any) -> Standing:
+    """Append an event of the study itself."""
+    standing = studies.count(tx, study_id, events=1)
+    written = {name: _written(value) for name, value in data.items()}
+    events.append(tx, study_id, standing.events, kind=kind, who=who, data=written)
+    return standing
+
+
+def tell_of_notes(tx: Transaction, place: Place, who: str) -> None:
+    """Append that somebody wrote on a trial."""
+    standing = studies.count(tx, place.study_id, events=1)
+    events.append(tx, place.study_id, standing.events, kind="trial.noted", who=who, trial=place.number)
+
+
+def end_attempt_of(tx: Transaction, place: Place, outcome: str) -> int:
+    """End the attempt that a running trial is in; return how many GPUs that sets free."""
+    if place.state is not TrialState.RUNNING or place.lease_id is None:
+        return 0
+    attempts.end(tx, place.lease_id, outcome)
+    return attempts.gpus_of(tx, place.lease_id)
+
+
+def check(step: Move) -> None:
+    """Insist that the table has this move. Raises ImpossibleMove."""
+    if step not in _PERMITTED:
+        raise ImpossibleMove(f"no trial goes {step.before} -> {step.after} by {step.who} with {step.cause}")
+
+
+def _tell(
+    tx: Transaction,
+    standing: Standing,
+    trial: int,
+    before: TrialState | None,
+    after: TrialState,
+    *,
+    who: str,
+    cause: Cause | None = None,
+    attempt: int | None = None,
+    data: dict[str, Any] | None = None,
+) -> None:
+    events.append(
+        tx,
+        standing.id,
+        standing.events,
+        kind="trial.created" if before is None else "trial.moved",
+        who=who,
+        trial=trial,
+        attempt=attempt,
+        before=before,
+        after=after,
+        cause=cause,
+        data=data,
+    )
+
+
+def _written(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

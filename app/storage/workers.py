@@ -1,0 +1,109 @@
+"""Workers: what each has and can train, and when it was last heard."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import bindparam, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.domain.errors import WorkerNotFound
+from app.storage.store import Transaction
+from app.storage.tables import attempts, now, workers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registered:
+    """A worker as it registered itself."""
+
+    name: str
+    incarnation: str
+    slots: list[dict[str, Any]]
+    labels: dict[str, str]
+    tasks: list[dict[str, Any]]
+    is_draining: bool
+    registered_at: datetime
+    seen_at: datetime
+    running: int = 0
+
+
+_ONE: Final = select(workers).where(workers.c.name == bindparam("of"))
+
+
+def register(
+    tx: Transaction,
+    name: str,
+    *,
+    incarnation: str,
+    slots: list[dict[str, Any]],
+    labels: dict[str, str],
+    tasks: list[dict[str, Any]],
+) -> Registered:
+    """Store a worker, or what it says of itself now; a new incarnation is not draining."""
+    values = {
+        "incarnation": incarnation,
+        "devices": slots,
+        "slots": len(slots),
+        "labels": labels,
+        "tasks": tasks,
+        "is_draining": False,
+        "registered_at": now(),
+        "seen_at": now(),
+    }
+    known = registered(tx, name)
+    if known is not None and known.incarnation == incarnation:
+        del values["is_draining"], values["registered_at"]
+    dialect = postgresql if tx.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(workers).values(
+        name=name, **{"is_draining": False, "registered_at": now()} | values
+    )
+    tx.execute(statement.on_conflict_do_update(index_elements=[workers.c.name], set_=values))
+    found = registered(tx, name)
+    if found is None:
+        raise WorkerNotFound(name)
+    return found
+
+
+def registered(tx: Transaction, name: str) -> Registered | None:
+    """Return a worker by its name."""
+    row = tx.execute(_ONE, {"of": name}).one_or_none()
+    return None if row is None else _registered(row, 0)
+
+
+def every(tx: Transaction) -> list[Registered]:
+    """Return all workers, the last seen first, with how many attempts each has under way."""
+    running = (
+        select(func.count())
+        .where(attempts.c.worker == workers.c.name, attempts.c.ended_at.is_(None))
+        .scalar_subquery()
+    )
+    statement = select(workers, running.label("running")).order_by(workers.c.seen_at.desc(), workers.c.name)
+    return [_registered(row, row.running) for row in tx.execute(statement)]
+
+
+def change(tx: Transaction, name: str, *, is_draining: bool) -> None:
+    """Tell a worker to lease no more, or to go on. Raises WorkerNotFound."""
+    statement = update(workers).where(workers.c.name == name).values(is_draining=is_draining)
+    if tx.execute(statement).rowcount != 1:
+        raise WorkerNotFound(name)
+
+
+def seen(tx: Transaction, names: Collection[str]) -> None:
+    """Write down that these workers were heard just now."""
+    for name in sorted(names):  # in one order everywhere, so that servers never deadlock
+        tx.execute(update(workers).where(workers.c.name == name).values(seen_at=now()))
+
+
+def _registered(row: Any, running: int) -> Registered:
+    return Registered(
+        name=row.name,
+        incarnation=row.incarnation,
+        slots=row.devices,
+        labels=row.labels,
+        tasks=row.tasks,
+        is_draining=row.is_draining,
+        registered_at=row.registered_at,
+        seen_at=row.seen_at,
+        running=running,
+    )

@@ -1,0 +1,143 @@
+"""The past of a study as a proposal knows it: the trials with a number, and the observations made of them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from thiessen.search.landscape import Landscape
+from thiessen.space import Config, Space
+
+Outcome = Literal["succeeded", "diverged", "pruned", "failed", "cancelled", "queued"]
+Duplicates = Literal["forbid", "allow", "memoise"]
+
+BROKEN: Final = frozenset({"error", "out_of_memory"})  # the causes of a failure that speak of the config
+
+
+class HistoryError(ValueError):
+    """Trials and observations that are not the whole past of a study; the message says what is missing."""
+
+
+class Revised(Exception):  # noqa: N818 - says what happened
+    """A trial that had ended was observed again, and a landscape cannot unlearn: make the history anew."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """An observation as it was stored. `queued`: the trial had failed, and is tried again."""
+
+    seq: int
+    trial: int
+    outcome: Outcome
+    loss: float | None = None  # the last one, where the trial was pruned
+    cause: str | None = None  # where it failed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """The past of a study up to a watermark. Each config is looked at once, so they may come one by one."""
+
+    trials: int = 0  # numbered
+    watermark: int = 0
+    ended: Iterable[tuple[Observed, Config]] = ()  # each with its latest observation, in the order of these
+    pending: Iterable[tuple[int, Config]] = ()  # all others, by number: not observed, or `queued` at last
+
+    @classmethod
+    def of(cls, configs: Sequence[Config], observations: Sequence[Observed]) -> "Snapshot":
+        """Return it from the config of each trial, and all observations. Raises HistoryError."""
+        latest: dict[int, Observed] = {}
+        for seq, observation in enumerate(observations, start=1):
+            _check(observation, seq, len(configs))
+            latest.pop(observation.trial, None)  # so that it takes the last place
+            latest[observation.trial] = observation
+        ended = [each for each in latest.values() if each.outcome != "queued"]
+        pending = sorted(set(range(len(configs))) - {each.trial for each in ended})
+        return cls(
+            trials=len(configs),
+            watermark=len(observations),
+            ended=((each, configs[each.trial]) for each in ended),
+            pending=((number, configs[number]) for number in pending),
+        )
+
+
+class History:
+    """The landscape of a study, as it is when a proposal is due. Begins with a snapshot, or with nothing.
+
+    Of each trial the latest observation counts, in its place among the others. One of a trial that has ended
+    raises Revised and changes nothing; then make a new history from a new snapshot. No config is kept but
+    those of pending trials.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        snapshot: Snapshot | None = None,
+        *,
+        duplicates: Duplicates = "forbid",
+        failures_repel: bool = True,
+    ) -> None:
+        self.landscape = Landscape(space)
+        self.trials = 0  # numbered
+        self._may_repeat = duplicates != "forbid"
+        self._failures_repel = failures_repel
+        if snapshot is not None:
+            self._begin(snapshot)
+
+    def number(self, config: Config) -> None:
+        """Add the trial that has the next number, whoever chose its config."""
+        self._take(config)
+        self.landscape.pend(self.trials, config)
+        self.trials += 1
+
+    def retract(self) -> None:
+        """Take back the trial numbered last, which must be pending: it was not stored after all."""
+        self.trials -= 1
+        config = self.landscape.pending[self.trials]
+        self.landscape.end(self.trials)
+        if not self._may_repeat:
+            self.landscape.untake(config)
+
+    def observe(self, observation: Observed) -> None:
+        """Add the next observation. Raises Revised, and HistoryError when it is not the next."""
+        _check(observation, self.landscape.watermark + 1, self.trials)
+        config = self.landscape.pending.get(observation.trial)
+        if config is None:
+            raise Revised
+        self._enter(observation, config)
+        self.landscape.watermark = observation.seq
+
+    def _begin(self, snapshot: Snapshot) -> None:
+        for observation, config in snapshot.ended:
+            self._take(config)
+            self._enter(observation, config)
+        for number, config in snapshot.pending:
+            self._take(config)
+            self.landscape.pend(number, config)
+        self.trials, self.landscape.watermark = snapshot.trials, snapshot.watermark
+
+    def _take(self, config: Config) -> None:
+        if not self._may_repeat:  # then nothing is taken, and strategies draw as if each config were new
+            self.landscape.take(config)
+
+    def _enter(self, observation: Observed, config: Config) -> None:
+        trial = observation.trial
+        match observation.outcome:
+            case "queued":
+                pass  # pending, as it is
+            case "succeeded":
+                self.landscape.observe(trial, config, observation.loss)
+            case "pruned":
+                self.landscape.observe_pruned(trial, config, observation.loss)
+            case "diverged":
+                self.landscape.observe(trial, config, None)
+            case "failed" if self._failures_repel and observation.cause in BROKEN:
+                self.landscape.observe(trial, config, None)
+            case "failed" | "cancelled":
+                self.landscape.end(trial)
+
+
+def _check(observation: Observed, seq: int, trials: int) -> None:
+    if observation.seq != seq or not 0 <= observation.trial < trials:
+        raise HistoryError(
+            f"observation {observation.seq} of trial {observation.trial} follows observation {seq - 1} with "
+            f"{trials} trials numbered; give all, in the order they were stored in."
+        )
