@@ -370,10 +370,10 @@ def test_an_address_of_ipv6_is_its_network(host, address):
 
 
 def test_a_database_that_is_away_is_told_at_the_door_too(guarded, monkeypatch):
-    def gone(_):
+    async def gone(_):
         raise DatabaseUnavailable("The database does not answer: gone.")
 
-    monkeypatch.setattr(guarded.store, "read", gone)
+    monkeypatch.setattr(guarded.store, "seen", gone)
 
     answer = guarded.get("/api/v1/projects")
 
