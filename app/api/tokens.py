@@ -67,7 +67,7 @@ async def revoke_token(name: TokenName, house: TheHouse, who: ServerAdmin) -> No
 async def list_audit(
     house: TheHouse, _: ServerAdmin, cursor: Cursor = None, limit: Limit = 100
 ) -> contract.Audit:
-    """List what was done to tokens, projects and webhooks, the newest first. Studies tell theirs by events."""
+    """List what was done to tokens, projects and webhooks, the newest first; studies have their events."""
     before = None if cursor is None else int(cursor)
     page = await house.store.seen(lambda tx: access.deeds(tx, before=before, limit=limit))
     return contract.Audit(audit=[contract.Deed(**vars(deed)) for deed in page], next=following(page, limit))
