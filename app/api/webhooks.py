@@ -6,7 +6,7 @@ from http import HTTPStatus
 from secrets import token_hex
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 
 from app.api import wire
 from app.api.problems import documented
@@ -27,11 +27,14 @@ Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
 
 
 @router.post("", status_code=HTTPStatus.CREATED, responses=ABSENT)
-async def create_webhook(sent: contract.WebhookSpec, house: TheHouse) -> contract.NewWebhook:
+async def create_webhook(
+    sent: contract.WebhookSpec, house: TheHouse, response: Response
+) -> contract.NewWebhook:
     """Tell an address of what happens from now on. The answer holds the secret that signs, only this once."""
     await addresses(sent.url, allow_private=house.allow_private_webhooks)
     secret = token_hex(SECRET_BYTES)
     step = partial(webhooks.add, subscription=wire.subscription(sent), secret=secret, who=ANONYMOUS)
+    response.headers["Cache-Control"] = "no-store"
     return wire.new_webhook(await asyncio.to_thread(house.store.write, step), secret)
 
 
