@@ -75,7 +75,7 @@ def test_the_page_of_the_api_shows_every_call_with_an_example(api):
     for path, operations in api.get("/openapi.json").json()["paths"].items():
         for method in operations:
             assert f"<code>{method.upper()} {path}</code>" in page
-    assert page.count("<pre>") == 5
+    assert page.count("<pre>") == 7
 
 
 @pytest.mark.parametrize("path", ["/", "/docs"])
