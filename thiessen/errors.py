@@ -5,11 +5,16 @@ ThiessenError
 ├── ServerFailed          the server answered 5xx
 └── Refused               the server said no, and why
     ├── InvalidRequest    a field is missing, unknown or out of its limits
+    ├── ProjectNotFound
     ├── StudyNotFound
     ├── TrialNotFound
+    ├── WorkerNotFound
     ├── StudyExists       the name is taken by a study with another spec
+    ├── StudyEnded        the study takes no more of this
     ├── LeaseLost         the trial was given to somebody else, or has its result
-    └── ResultDiffers     this lease has already reported something else
+    ├── ResultDiffers     this lease has already reported something else
+    ├── MoveRefused       the trial is in no state for this
+    └── WorkerUnknown     a worker that leases registers first
 """
 
 
@@ -33,6 +38,10 @@ class InvalidRequest(Refused):
     """A field is missing, unknown or out of its limits."""
 
 
+class ProjectNotFound(Refused):
+    """No project has this name."""
+
+
 class StudyNotFound(Refused):
     """No study has this name."""
 
@@ -41,8 +50,16 @@ class TrialNotFound(Refused):
     """The study has no trial of this number."""
 
 
+class WorkerNotFound(Refused):
+    """No worker has registered under this name."""
+
+
 class StudyExists(Refused):
     """The name is taken by a study with another spec."""
+
+
+class StudyEnded(Refused):
+    """The study takes no more of this."""
 
 
 class LeaseLost(Refused):
@@ -53,13 +70,26 @@ class ResultDiffers(Refused):
     """This lease has already reported something else."""
 
 
+class MoveRefused(Refused):
+    """The trial is in no state for this."""
+
+
+class WorkerUnknown(Refused):
+    """The server does not know this start of the worker: register first."""
+
+
 _BY_TYPE: dict[str, type[Refused]] = {
     "invalid-request": InvalidRequest,
+    "project-not-found": ProjectNotFound,
     "study-not-found": StudyNotFound,
     "trial-not-found": TrialNotFound,
+    "worker-not-found": WorkerNotFound,
     "study-exists": StudyExists,
+    "study-ended": StudyEnded,
     "lease-lost": LeaseLost,
     "result-differs": ResultDiffers,
+    "move-refused": MoveRefused,
+    "worker-unknown": WorkerUnknown,
 }
 
 

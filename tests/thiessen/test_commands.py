@@ -69,7 +69,7 @@ def test_the_progress_and_the_best_of_a_study_are_shown(server, tmp_path):
     assert "No trial of s has succeeded yet." in run("best", "s", "--server", server.url).output
     for number, loss in enumerate((0.5, 0.25)):
         request = LeaseRequest(worker="w", incarnation="i", request_id=str(number), tasks=["t"])
-        server.complete(server.lease(request).lease_id, Loss(loss=loss))
+        server.complete(server.lease(request)[0].lease_id, Loss(loss=loss))
 
     shown = run("study", "show", "s", "--server", server.url).output
     best = run("best", "s", "--top", 1, "--server", server.url).output

@@ -66,7 +66,7 @@ def test_a_long_curve_arrives_whole_and_does_not_hold_up_the_result(server, work
     assert work(server, "--idle-exit", "0.5").wait(60) == 0
 
     assert server.study("reports-much").counts.succeeded == 1
-    assert len(attempts(server, "reports-much")[0].reports) == 5000
+    assert len(attempts(server, "reports-much")[0].reports) == 1500
 
 
 def test_a_child_that_dies_while_it_is_idle_is_replaced(server, work, a_study):
