@@ -4,8 +4,9 @@ import math
 import os
 import signal
 import time
+from contextlib import suppress
 
-from worker.tasks import Diverged, Task
+from worker.tasks import Diverged, Pruned, Task
 
 
 def _raises(config, context):
@@ -86,6 +87,17 @@ def _takes(config, context):
     return config["x"]
 
 
+def _prunes_itself(config, context):
+    raise Pruned(config["x"])
+
+
+def _ignores_that_it_is_pruned(config, context):
+    for step in range(6000):
+        with suppress(Pruned):
+            context.report(step, x=config["x"])
+        time.sleep(0.1)
+
+
 def _seeds(config, context):
     import random
 
@@ -106,6 +118,8 @@ DIVERGES = Task("diverges", _diverges)
 RETURNS_NOTHING = Task("returns-nothing", _returns_nothing)
 GOES_BACK = Task("goes-back", _goes_back)
 TAKES = Task("takes", _takes)
+PRUNES_ITSELF = Task("prunes-itself", _prunes_itself)
+IGNORES_THAT_IT_IS_PRUNED = Task("ignores-that-it-is-pruned", _ignores_that_it_is_pruned)
 SEEDS = Task("seeds", _seeds)
 REPORTS_A_NAME_THAT_IS_TOO_LONG = Task("reports-a-name-that-is-too-long", _reports_a_name_that_is_too_long)
 REPORTS_NO_METRICS = Task("reports-no-metrics", _reports_no_metrics)
