@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 
-from worker.child import Broke, Message, Order, main
+from thiessen.contract import Failure
+from worker.child import Message, Order, Prune, main
 
 _spawn = multiprocessing.get_context("spawn")
 
@@ -32,7 +33,7 @@ class Slot:
             self._orders.send(order)
 
     def messages(self, seconds: float) -> Iterator[Message]:
-        """Yield what the child says within `seconds`; the death of the child is a Broke."""
+        """Yield what the child says within `seconds`; the death of the child is a Failure."""
         child = self._child
         if child is None:
             return
@@ -43,6 +44,11 @@ class Slot:
                 yield self._orders.recv()
         if is_dead:
             yield self._obituary(child)
+
+    def prune(self) -> None:
+        """Tell the child to end what it trains: its next report raises Pruned in the task."""
+        with suppress(OSError):  # it has just died: `messages` says so
+            self._orders.send(Prune())
 
     def stop(self) -> None:
         """Kill the child and whatever it has started."""
@@ -67,11 +73,11 @@ class Slot:
         orders.close()
         lifeline.close()
 
-    def _obituary(self, child: multiprocessing.process.BaseProcess) -> Broke:
+    def _obituary(self, child: multiprocessing.process.BaseProcess) -> Failure:
         code = child.exitcode or 0
         self.stop()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return Broke("error", f"The training process died with {how}.")
+        return Failure(kind="error", message=f"The training process died with {how}.")
 
 
 @contextmanager
