@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from thiessen.search import Exhausted, Grid, Landscape, Stream
+from thiessen.search import Exhausted, Grid, History, Landscape, Stream
 from thiessen.search.grid import permuted
 from thiessen.search.strategy import StrategyError
 from thiessen.space import Boolean, Categorical, Float, Int, Ordinal, Space, config_key
@@ -179,8 +179,11 @@ def gaps(found, everywhere):
 
 
 @settings(deadline=None)
-@given(order=orders, events=st.lists(st.one_of(st.just("propose"), st.just("race"), st.integers(0, 11))))
-def test_nothing_is_missed_or_repeated_whoever_takes_points_and_whoever_races(order, events):
+@given(
+    order=orders,
+    events=st.lists(st.one_of(st.sampled_from(["propose", "race", "crash"]), st.integers(0, 11))),
+)
+def test_nothing_is_missed_or_repeated_whoever_takes_points_races_or_crashes(order, events):
     space = Space(a=Int(0, 3), b=Int(0, 2))
     landscape, everything = Landscape(space), list(space.points([0.0, 0.0]))
     proposed, enqueued = [], set()
@@ -190,19 +193,35 @@ def test_nothing_is_missed_or_repeated_whoever_takes_points_and_whoever_races(or
             landscape.take(everything[event])
             enqueued.add(config_key(everything[event]))
             continue
-        try:
-            rival = propose(Grid(4, order), landscape, len(proposed)).config
-        except Exhausted:
-            continue
-        proposed.append(config_key(rival))  # of two with the same turn one is stored, the other thinks again
-        landscape.take(rival)
-        if event == "race" and len(set(proposed) | enqueued) < 12:
-            again = propose(Grid(4, order), landscape, len(proposed)).config
-            proposed.append(config_key(again))
-            landscape.take(again)
+        with suppress(Exhausted):
+            point = propose(Grid(4, order), landscape, turn=len(proposed)).config
+            if event == "crash":
+                continue  # nothing was stored, so the turn is proposed again, whatever is taken meanwhile
+            assert config_key(point) not in enqueued
+            landscape.take(point)
+            proposed.append(config_key(point))
+            if event == "race":  # the loser had the same turn; it is to think again, for the next
+                again = propose(Grid(4, order), landscape, turn=len(proposed)).config
+                landscape.take(again)
+                proposed.append(config_key(again))
 
     assert len(set(proposed)) == len(proposed)
     assert set(proposed) | enqueued == set(keys(everything))
+
+
+@given(order=orders, enqueued=st.lists(st.integers(0, 11), max_size=30), seed=st.integers(0, 99))
+def test_where_duplicates_are_allowed_each_point_is_proposed_once_whatever_is_enqueued(order, enqueued, seed):
+    space = Space(a=Int(0, 3), b=Int(0, 2))
+    history, everything = History(space, duplicates="allow"), list(space.points([0.0, 0.0]))
+    proposed = []
+    with suppress(Exhausted):
+        for turn in count():
+            for index in enqueued[2 * turn : 2 * turn + 2]:
+                history.number(everything[index])
+            proposed.append(propose(Grid(4, order), history.landscape, turn, seed).config)
+            history.number(proposed[-1])
+
+    assert sorted(keys(proposed)) == sorted(keys(everything))
 
 
 def test_a_taken_point_is_passed_over_and_counted():

@@ -3,7 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.search.definition import landscape_of
-from thiessen.search import Grid, History, HistoryError, Observed, Random, Revised, Snapshot, Stream
+from thiessen.search import (
+    History,
+    HistoryError,
+    Observed,
+    Random,
+    Revised,
+    Snapshot,
+    Stream,
+)
 from thiessen.space import Boolean, Float, Space
 
 pytestmark = pytest.mark.row(8)
@@ -89,15 +97,6 @@ def test_where_duplicates_are_allowed_a_config_is_tried_again_and_again():
         history.number(Random().propose(space, history.landscape, number, Stream(1, number)).config)
 
     assert history.trials == 20
-
-
-def test_where_duplicates_are_allowed_a_grid_has_each_point_once_whatever_was_enqueued():
-    space = Space(flag=Boolean())
-    history = History(space, duplicates="allow")
-    history.number({"flag": False})
-    proposals = [Grid().propose(space, history.landscape, turn, Stream(1, turn + 1)) for turn in range(2)]
-
-    assert [proposal.config["flag"] for proposal in proposals] == [False, True]
 
 
 def test_replicates_count_as_the_mean_of_their_losses_a_diverged_one_as_the_worst():

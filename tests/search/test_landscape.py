@@ -262,6 +262,16 @@ def test_a_neighbourhood_may_be_larger_than_a_block_than_the_tree_and_than_all(t
     assert_exact(landscape, points, points[::3], neighbours)
 
 
+def test_more_neighbours_than_there_are_cost_no_more_than_all():
+    landscape = landscape_over([(0.1,), (0.2,), (0.7,)])
+    landscape.pend(3, {"x0": 0.9})
+
+    everyone = landscape.nearest({"x0": 0.0}, neighbours=2**53, pending={3: 9.0})
+
+    assert everyone == landscape.nearest({"x0": 0.0}, neighbours=4, pending={3: 9.0})
+    assert everyone.losses == (0.0, 1.0, 2.0, 9.0)
+
+
 @pytest.mark.usefixtures("small_blocks", "early_trees")
 def test_a_tree_is_rebuilt_when_half_of_the_points_are_outside_and_when_asked_to():
     points = np.random.default_rng(0).random((200, 2))

@@ -51,6 +51,16 @@ def test_a_dimension_in_which_all_points_agree_gets_no_slope(seed, place):
     assert to_the_left == pytest.approx(to_the_right, abs=1e-3)
 
 
+def test_through_values_at_one_place_it_passes_at_their_mean():
+    points = [[place / 4] for place in range(5) for _ in range(3)]
+    means = [1.0, 0.0, 2.0, 2.0, 1.0]
+    values = [mean + error for mean in means for error in (-0.3, 0.1, 0.2)]
+
+    surface = Surface(cube(1), points, values)
+
+    assert surface(points[::3]) == pytest.approx(means, abs=1e-3)  # smoothed a little
+
+
 def test_it_meets_its_values_over_choices_and_conditions():
     space = Space(
         kind=Categorical(("a", "b", "c")), rate=Float(0.0, 1.0, when={"kind": ["a"]}), flag=Boolean()

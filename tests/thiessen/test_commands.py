@@ -8,6 +8,9 @@ from typer.testing import CliRunner
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.main import build
 from thiessen.contract import LeaseRequest, Loss
+from thiessen.search import History, Observed, Proposed, Random, Stream
+from thiessen.search.record import Record
+from thiessen.space import Float, Space
 from thiessen.version import __version__
 
 STUDY = """
@@ -22,6 +25,7 @@ high = 1
 """
 COMMANDS = [
     ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"), ("db", "upgrade"),
+    ("replay",),
 ]  # fmt: skip
 
 
@@ -146,3 +150,83 @@ def test_the_schema_is_upgraded_by_hand_too(database):
     assert run("db", "upgrade", "--database", database).output == (
         f"The database is at schema {revisions()[-1]}.\n"
     )
+
+
+@pytest.fixture
+def a_record(tmp_path):
+    """Writes the record of four proposals by random search, each told its loss before the next."""
+
+    def write(change=lambda _: None, **study):
+        space = Space(x=Float(0.0, 1.0))
+        history, trials, observations = History(space), [], []
+        for number in range(4):
+            proposal = Random().propose(space, history.landscape, number, Stream(1, number))
+            trials.append(Proposed(number=number, config=proposal.config, watermark=number, turn=number))
+            observations.append(Observed(seq=number + 1, trial=number, outcome="succeeded", loss=0.5))
+            history.number(proposal.config)
+            history.observe(observations[-1])
+        record = Record(
+            space=space,
+            strategy=Random(),
+            seed=1,
+            duplicates="forbid",
+            failures_repel=True,
+            trials=trials,
+            observations=observations,
+        )
+        document = record.to_json()
+        document["study"] |= study
+        change(document)
+        file = tmp_path / "record.json"
+        file.write_text(json.dumps(document))
+        return file
+
+    return write
+
+
+def test_a_record_whose_proposals_are_computed_again_says_how_many(a_record):
+    said = run("replay", a_record())
+
+    assert (said.exit_code, said.stdout) == (0, "All 4 proposals match.\n")
+
+
+def test_a_record_of_another_seed_names_the_first_proposal_that_differs(a_record):
+    said = run("replay", a_record(seed=2))
+
+    assert said.exit_code == 1
+    sentence = (
+        r"^0 of 4 proposals match. The config of trial 0 was stored as {'x': .* After it 3 more differ.$"
+    )
+    assert re.match(sentence, str(said.exception))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda document: document.pop("format"), "record.json is not the record of a study: the document: "),
+        (
+            lambda document: document["trials"][1].update(watermark=3),
+            "record.json is not the whole record of a study: observation 2 of trial 1",
+        ),
+        (
+            lambda document: document["study"].update(strategy={"name": "optuna:tpe"}),
+            "cannot be replayed: the strategy 'optuna:tpe' draws numbers that are not ours",
+        ),
+    ],
+)
+def test_a_record_that_cannot_be_replayed_is_refused_with_the_reason(change, said, a_record):
+    assert re.search(said, str(run("replay", a_record(change)).exception))
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "\xff"], ids=["broken", "deep", "bytes"])
+def test_a_file_that_is_no_json_is_refused_as_such(text, tmp_path):
+    file = tmp_path / "record.json"
+    file.write_bytes(text.encode("latin-1"))
+
+    assert "record.json is not JSON: " in str(run("replay", file).exception)
+
+
+def test_a_record_that_is_not_there_is_named(tmp_path):
+    said = str(run("replay", tmp_path / "missing.json").exception)
+
+    assert said == f"cannot read {tmp_path}/missing.json: No such file or directory."

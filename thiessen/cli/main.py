@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 import thiessen
-from thiessen.cli import demo, studies
+from thiessen.cli import demo, replay, studies
 from thiessen.cli.failure import CommandFailed
 from thiessen.version import __version__
 
@@ -43,6 +43,7 @@ def build() -> typer.Typer:
     commands.callback(invoke_without_command=True)(_options)
     studies.register(commands)
     demo.register(commands)
+    replay.register(commands)
     found = {entry.name: entry for entry in entry_points(group="thiessen.commands")}
     for room, names in ROOMS.items():
         if stranger := _stranger(room):

@@ -18,7 +18,7 @@ from thiessen.search.landscape import Landscape
 from thiessen.search.quasi_random import QuasiRandom
 from thiessen.search.random import Random
 from thiessen.search.reasons import Reasons, Refused
-from thiessen.search.replay import Given, Mismatch, NotReplayable, Proposed, replay
+from thiessen.search.replay import Given, Mismatch, NotReplayable, Proposed, Tally, replay
 from thiessen.search.strategy import Exhausted, Proposal, Strategy
 
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy() for strategy in Strategy.__subclasses__()}
@@ -53,6 +53,7 @@ __all__ = [
     "Snapshot",
     "Strategy",
     "Stream",
+    "Tally",
     "Winsor",
     "replay",
     "trial_seed",

@@ -98,6 +98,7 @@ class Neighbours:
             return iter(())
         asked = np.array(points, dtype=float).reshape(-1, self._points.shape[1])
         beside = np.array(supposed, dtype=float).reshape(-1, self._points.shape[1])
+        neighbours = min(neighbours, self._count + len(beside))  # lists of that length are made below
         if self._tree is None or self._count >= 2 * self._tree[1]:
             self.index()
         tree, first = self._tree or (None, 0)

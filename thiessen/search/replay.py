@@ -51,6 +51,33 @@ class Mismatch:
         )
 
 
+@dataclass(frozen=True)
+class Tally:
+    """What came of a replay. Proposals after the last one that could be computed do not match."""
+
+    proposals: int
+    matching: int
+    first: Mismatch | None  # that was found
+
+    @classmethod
+    def of(cls, comparisons: Iterable[Sequence[Mismatch]], proposals: int) -> "Tally":
+        """Count what `replay` yields of so many proposals."""
+        matching, first = 0, None
+        for mismatches in comparisons:
+            matching += not mismatches
+            first = first or next(iter(mismatches), None)
+        return cls(proposals, matching, first)
+
+    def __str__(self) -> str:
+        """Return it in sentences."""
+        if self.first is None:
+            return f"All {self.proposals} proposals match."
+        more = self.proposals - self.matching - 1
+        return (
+            f"{self.matching} of {self.proposals} proposals match. {self.first} After it {more} more differ."
+        )
+
+
 def replay(
     space: Space,
     strategy: Strategy,
