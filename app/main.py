@@ -10,7 +10,7 @@ from typing import Final
 
 from fastapi import Depends, FastAPI
 
-from app.api import best, health, leases, metrics, studies, workers
+from app.api import best, health, leases, metrics, studies, trials, workers
 from app.api.headers import SafeHeaders
 from app.api.limits import BodyLimit, KnownContract, KnownHost
 from app.api.paths import in_project
@@ -58,11 +58,10 @@ def build(settings: Settings) -> FastAPI:
 
     app = FastAPI(title="Thiessen", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.house = house
-    for router in (studies.router, best.router, leases.router, workers.router):
+    for router in (studies.router, trials.router, best.router, leases.router, workers.router):
         app.include_router(router, prefix="/api/v1")
-    app.include_router(
-        studies.router, prefix="/api/v1/projects/{project}", dependencies=[Depends(in_project)]
-    )
+    for router in (studies.router, trials.router):
+        app.include_router(router, prefix="/api/v1/projects/{project}", dependencies=[Depends(in_project)])
     app.include_router(health.router)
     app.include_router(metrics.router)
     app.include_router(pages.router)
