@@ -55,7 +55,7 @@ RUN --mount=type=bind,from=wheel,source=/wheel,target=/wheel \
     pip install --constraint /usr/local/share/thiessen/constraints.txt "$(echo /wheel/thiessen-*.whl)[server]"
 LABEL org.opencontainers.image.title="thiessen-server" \
       org.opencontainers.image.description="Hyperparameter search service"
-# In a container 127.0.0.1 reaches nobody. The server still refuses to start on 0.0.0.0 until told THIESSEN_INSECURE=true.
+# In a container 127.0.0.1 reaches nobody. On 0.0.0.0 the server wants tokens, unless told THIESSEN_INSECURE=true.
 ENV THIESSEN_HOST=0.0.0.0
 USER 10001:10001
 EXPOSE 8000

@@ -7,6 +7,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
 from app.lifecycle.judge import Judge
 from app.lifecycle.memory import Memory
@@ -21,14 +22,21 @@ class House:
     store: Store
     lease_for: timedelta
     hearing: Hearing
+    followers: Followers
+    allow_private_webhooks: bool
     memory: Memory = field(default_factory=Memory)
     judge: Judge = field(default_factory=Judge)
     waiting: Waiting = field(default_factory=Waiting)
     heard: set[str] = field(default_factory=set)  # the workers that spoke since this was written down
-    closing: asyncio.Event = field(default_factory=asyncio.Event)  # set when the server stops: wait no longer
+    closing: asyncio.Event = field(default_factory=asyncio.Event)  # set when the server stops
+
+    def close(self) -> None:
+        """Keep nobody waiting any longer: the server stops."""
+        self.closing.set()
+        self.followers.close()
 
 
-def _the_house(request: Request) -> House:
+async def _the_house(request: Request) -> House:
     return cast("House", request.app.state.house)
 
 

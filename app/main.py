@@ -6,28 +6,49 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from http import HTTPStatus
 from typing import Final
 
 from fastapi import Depends, FastAPI
 
-from app.api import best, health, leases, metrics, studies, trials, workers
+from app.api import (
+    best,
+    events,
+    health,
+    leases,
+    metrics,
+    projects,
+    studies,
+    tokens,
+    trials,
+    webhooks,
+    wire,
+    workers,
+)
+from app.api.door import Door
 from app.api.headers import SafeHeaders
 from app.api.limits import BodyLimit, KnownContract, KnownHost
 from app.api.paths import in_project
-from app.api.problems import answer_with_problems
+from app.api.problems import answer_with_problems, documented
 from app.api.requests import Watched
-from app.dashboard import pages
+from app.dashboard import login, pages
+from app.gate import Gate
 from app.house import House
+from app.lifecycle import access, once
+from app.lifecycle.deliver import Postman
 from app.lifecycle.expire import expire
+from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
-from app.settings import Settings
-from app.storage import DatabaseUnavailable, open_store
+from app.settings import Settings, WrongSetting
+from app.storage import DatabaseUnavailable, Store, open_store
 from app.storage import workers as workers_stored
 from app.storage.schema import prepare
 from thiessen.version import __version__
 
 SWEEP_SECONDS: Final = 1.0
 SWEEPS_TO_SEEN: Final = 5
+SWEEPS_TO_FORGET: Final = 600
+TURNED_AWAY: Final = documented(HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 
 log = logging.getLogger("thiessen.server")
 
@@ -35,12 +56,19 @@ log = logging.getLogger("thiessen.server")
 def build(settings: Settings) -> FastAPI:
     """Open the database, create its schema if it is empty, and return the application.
 
-    Raises DatabaseUnavailable.
+    Raises DatabaseUnavailable, WrongSetting.
     """
     store = open_store(settings.database)
     try:
         prepare(store)
-        house = House(store=store, lease_for=settings.lease_for, hearing=Hearing(store, settings.lease_for))
+        _check_tokens(store, settings)
+        house = House(
+            store=store,
+            lease_for=settings.lease_for,
+            hearing=Hearing(store, settings.lease_for),
+            followers=Followers(store),
+            allow_private_webhooks=settings.allow_private_webhooks,
+        )
     except BaseException:
         store.close()
         raise
@@ -48,30 +76,61 @@ def build(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         del app
-        sweeper = asyncio.create_task(_sweep(house))
         unlisten = house.waiting.listen(store)
+        postman = Postman(store, write=wire.delivery, allow_private=settings.allow_private_webhooks)
+        work = (_sweep(house), house.followers.look_out(), postman.work())
+        tasks = [asyncio.create_task(each) for each in work]
         yield
-        house.closing.set()
+        house.close()
         unlisten()
-        sweeper.cancel()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.to_thread(store.close)
 
-    app = FastAPI(title="Thiessen", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Thiessen",
+        version=__version__,
+        lifespan=lifespan,
+        openapi_url=None,  # served like the pages, to who may read
+        docs_url=None,
+        redoc_url=None,
+    )
     app.state.house = house
-    for router in (studies.router, trials.router, best.router, leases.router, workers.router):
-        app.include_router(router, prefix="/api/v1")
-    for router in (studies.router, trials.router):
-        app.include_router(router, prefix="/api/v1/projects/{project}", dependencies=[Depends(in_project)])
-    app.include_router(health.router)
-    app.include_router(metrics.router)
-    app.include_router(pages.router)
+    app.state.gate = gate = Gate(
+        store,
+        tokens_required=settings.tokens_required,
+        requests_per_second=settings.requests_per_second,
+    )
+    for router in (studies, trials, events, best, leases, workers, projects, tokens, webhooks):
+        app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
+    for router in (studies, trials, events):
+        app.include_router(
+            router.router,
+            prefix="/api/v1/projects/{project}",
+            dependencies=[Depends(in_project)],
+            responses=TURNED_AWAY,
+        )
+    for router in (health, metrics, login, pages):
+        app.include_router(router.router)
     answer_with_problems(app)
     app.add_middleware(BodyLimit)
+    app.add_middleware(Door, gate=gate, refuses_proxies=settings.refuses_proxies)
     app.add_middleware(KnownContract)
     app.add_middleware(KnownHost, names=settings.known_hosts)
     app.add_middleware(Watched)
     app.add_middleware(SafeHeaders)  # outermost: each one stands around those above it
     return app
+
+
+def _check_tokens(store: Store, settings: Settings) -> None:
+    """Refuse to serve when nobody could be let in. Raises WrongSetting."""
+    if not settings.tokens_required or store.read(access.anybody):
+        return
+    raise WrongSetting(
+        f"Refusing to serve on {settings.host}: it asks for tokens, and there is none that is valid. "
+        f"Make one, then start again: thiessen token create admin --scope admin{settings.database_option}"
+    )
 
 
 async def _sweep(house: House) -> None:
@@ -85,6 +144,8 @@ async def _sweep(house: House) -> None:
                 heard = set(house.heard)
                 house.heard.clear()
                 await house.store.written(partial(workers_stored.seen, names=heard))
+            if sweep % SWEEPS_TO_FORGET == 0:
+                await house.store.written(once.forget)
         except DatabaseUnavailable as error:
             house.hearing.interrupt()
             log.warning("%s", error)

@@ -36,7 +36,8 @@ log = logging.getLogger("thiessen.server")
 
 def serve(settings: Settings, app: FastAPI, listener: socket.socket) -> None:
     """Answer what comes to the listener until a signal says stop; return when all is closed."""
-    config = uvicorn.Config(app, access_log=False, log_config=None)  # its access log tells paths: lease ids
+    # Its access log tells paths, and lease ids with them; nothing here speaks websockets.
+    config = uvicorn.Config(app, access_log=False, log_config=None, ws="none")
     config.timeout_graceful_shutdown = settings.shutdown_seconds * FOR_REQUESTS  # type: ignore[assignment]
     _Server(config, app, settings.shutdown_seconds).run(sockets=[listener])
 
@@ -46,7 +47,7 @@ class _Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, shutdown_seconds: float) -> None:
         super().__init__(config)
-        self._closing = app.state.house.closing
+        self._house = app.state.house
         self._shutdown_seconds = shutdown_seconds
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -59,7 +60,7 @@ class _Server(uvicorn.Server):
         last_resort.start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._closing.set()
+        self._house.close()
         await super().shutdown(sockets)
 
 
@@ -77,9 +78,7 @@ def supervise(settings: Settings, listener: socket.socket) -> None:
     def finish(number: int, frame: FrameType | None) -> None:
         del number, frame
         if stop.is_set():
-            for place in places:
-                place.process.kill()
-            os._exit(IN_A_HURRY)
+            os._exit(IN_A_HURRY)  # each process sees it, and takes it for its own second signal
         stop.set()
 
     signal.signal(signal.SIGTERM, finish)

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import ip_address
 from typing import Final
+from urllib.parse import urlsplit
 
 from app.logs import FORMATS, LEVELS
 
 PREFIX: Final = "THIESSEN_"
 MOST_WORKERS: Final = 64
-
-
 KINDS: Final[dict[str, type[str | int | float]]] = {
     "database": str,
     "host": str,
@@ -21,6 +20,7 @@ KINDS: Final[dict[str, type[str | int | float]]] = {
     "shutdown_seconds": float,
     "log_format": str,
     "log_level": str,
+    "requests_per_second": float,
 }
 
 
@@ -42,6 +42,9 @@ class Settings:
     shutdown_seconds: float = 10.0  # how long stopping may take
     log_format: str = "auto"  # for people on a terminal, else JSON
     log_level: str = "info"
+    require_tokens: bool = False  # on this machine too
+    requests_per_second: float = 2000.0  # of each token or address; 0: any number
+    allow_private_webhooks: bool = False  # tell addresses of one's own network too
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
@@ -53,11 +56,10 @@ class Settings:
             raise WrongSetting(f"{PREFIX}SHUTDOWN_SECONDS is from 1 to 3600; got {self.shutdown_seconds:g}.")
         self._check_one_of("log_format", FORMATS)
         self._check_one_of("log_level", LEVELS)
-        if not self.insecure and not _is_loopback(self.host):
+        if not 0 <= self.requests_per_second <= 1e6:
             raise WrongSetting(
-                f"Refusing to serve on {self.host}: this version has no tokens yet, so anyone who reaches it "
-                "could read and write every study. Serve on 127.0.0.1, or say --insecure inside a network "
-                "that you trust."
+                f"{PREFIX}REQUESTS_PER_SECOND is from 0 (no limit) to 1000000; "
+                f"got {self.requests_per_second:g}."
             )
 
     def _check_workers(self) -> None:
@@ -78,9 +80,23 @@ class Settings:
         return timedelta(seconds=self.lease_seconds)
 
     @property
+    def tokens_required(self) -> bool:
+        return self.require_tokens or not (self.insecure or _is_loopback(self.host))
+
+    @property
+    def refuses_proxies(self) -> bool:
+        """Whether what a proxy passes on is refused: nobody has said that strangers may come."""
+        return not (self.tokens_required or self.insecure)
+
+    @property
+    def database_option(self) -> str:
+        """How a command names this database; one with a password is best left to the environment."""
+        return "" if urlsplit(self.database).password else f" --database {self.database}"
+
+    @property
     def known_hosts(self) -> list[str]:
         """The Host headers that are answered: a web page elsewhere cannot make a browser send them."""
-        if self.insecure and not self.allowed_hosts:
+        if (self.insecure or self.tokens_required) and not self.allowed_hosts:
             return ["*"]
         return ["127.0.0.1", "localhost", "[::1]", *self.allowed_hosts]
 
@@ -93,8 +109,9 @@ def read_settings(environment: Mapping[str, str], **given: object) -> Settings:
             values[name] = _converted(name, text, kind)
     if hosts := environment.get(f"{PREFIX}ALLOWED_HOSTS"):
         values["allowed_hosts"] = tuple(host.strip() for host in hosts.split(",") if host.strip())
-    if insecure := environment.get(f"{PREFIX}INSECURE"):
-        values["insecure"] = _truth(insecure)
+    for name in ("insecure", "require_tokens", "allow_private_webhooks"):
+        if text := environment.get(PREFIX + name.upper()):
+            values[name] = _truth(name, text)
     values.update({name: value for name, value in given.items() if value is not None})
     return Settings(**values)  # type: ignore[arg-type] # converted above, one by one
 
@@ -106,9 +123,9 @@ def _converted(name: str, text: str, kind: type[str | int | float]) -> str | int
         raise WrongSetting(f"{PREFIX}{name.upper()} is a number; got {text!r}.") from None
 
 
-def _truth(text: str) -> bool:
+def _truth(name: str, text: str) -> bool:
     if text.lower() not in {"true", "false", "1", "0"}:
-        raise WrongSetting(f"{PREFIX}INSECURE is true or false; got {text!r}.")
+        raise WrongSetting(f"{PREFIX}{name.upper()} is true or false; got {text!r}.")
     return text.lower() in {"true", "1"}
 
 

@@ -1,5 +1,6 @@
 """The client: the same verbs as the HTTP interface, with connections kept and errors that teach."""
 
+import re
 import time
 from collections.abc import Sequence
 from types import TracebackType
@@ -31,6 +32,9 @@ from thiessen.contract.words import Answer, Request
 
 A = TypeVar("A", bound=Answer)
 
+TOKEN: Final = re.compile(r"thiessen_[A-Za-z0-9_-]+")
+
+LATER: Final = {httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS}
 RETRY_PAUSES: Final = (0.1, 0.4, 1.6)  # seconds; every call is idempotent, so asking again is harmless
 
 
@@ -42,14 +46,21 @@ class Client:
     """
 
     def __init__(
-        self, url: str, *, timeout_seconds: float = 30.0, retry_pauses: Sequence[float] = RETRY_PAUSES
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout_seconds: float = 30.0,
+        retry_pauses: Sequence[float] = RETRY_PAUSES,
     ) -> None:
         if not _is_address(url):
             raise errors.ServerUnreachable(f"{url!r} is not an address such as http://127.0.0.1:8000.")
         self.url = url.rstrip("/")
         self._retry_pauses = retry_pauses
         self._http = httpx.Client(
-            base_url=f"{self.url}/api/v1", timeout=timeout_seconds, headers={CONTRACT_HEADER: str(CONTRACT)}
+            base_url=f"{self.url}/api/v1",
+            timeout=timeout_seconds,
+            headers={CONTRACT_HEADER: str(CONTRACT), **_authorization(token)},
         )
 
     def __enter__(self) -> Self:
@@ -132,7 +143,7 @@ class Client:
                         f"no answer from {self.url}: {error}. Is the server running there? (thiessen serve)"
                     ) from error
             else:
-                if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE or pause is None:
+                if answer.status_code not in LATER or pause is None:
                     return answer
             time.sleep(pause)
         raise AssertionError("the last round returns or raises")
@@ -144,6 +155,16 @@ def _is_address(url: str) -> bool:
     except httpx.InvalidURL:
         return False
     return parsed.scheme in {"http", "https"} and bool(parsed.host)
+
+
+def _authorization(token: str | None) -> dict[str, str]:
+    if token is None:
+        return {}
+    if not TOKEN.fullmatch(token):
+        raise errors.Unauthorized(
+            "The token does not look like one: it is `thiessen_` and what follows, without spaces."
+        )
+    return {"Authorization": f"Bearer {token}"}
 
 
 def _segment(name: str) -> str:

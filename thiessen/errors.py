@@ -5,9 +5,22 @@ ThiessenError
 ├── ServerFailed          the server answered 5xx
 └── Refused               the server said no, and why
     ├── InvalidRequest    a field is missing, unknown or out of its limits
+    ├── Unauthorized      no token, or one that is not valid there
+    ├── Forbidden         the token is for other things
+    ├── TooManyRequests   ask again later
+    ├── IdempotencyKeyReused   the key stands for another request
     ├── StudyNotFound
     ├── TrialNotFound
+    ├── ProjectNotFound
+    ├── TokenNotFound
+    ├── ForbiddenAddress  the server does not call this address
+    ├── ProjectNotFound
+    ├── StudyNotFound
+    ├── TrialNotFound
+    ├── WebhookNotFound
     ├── StudyExists       the name is taken by a study with another spec
+    ├── ProjectExists     the name is taken by a project with other quotas
+    ├── TokenExists       the name is, or was, that of another token
     ├── LeaseLost         the trial was given to somebody else, or has its result
     └── ResultDiffers     this lease has already reported something else
 """
@@ -33,6 +46,26 @@ class InvalidRequest(Refused):
     """A field is missing, unknown or out of its limits."""
 
 
+class Unauthorized(Refused):
+    """The server wants a token, and got none or one that is not valid there."""
+
+
+class Forbidden(Refused):
+    """The token is for other things."""
+
+
+class TooManyRequests(Refused):
+    """The server was asked more often than it allows: ask again later."""
+
+
+class IdempotencyKeyReused(Refused):
+    """The Idempotency-Key stands for another request."""
+
+
+class ForbiddenAddress(Refused):
+    """The server does not call this address on anyone's behalf."""
+
+
 class StudyNotFound(Refused):
     """No study has this name."""
 
@@ -41,8 +74,28 @@ class TrialNotFound(Refused):
     """The study has no trial of this number."""
 
 
+class ProjectNotFound(Refused):
+    """No project has this name, for this token."""
+
+
+class TokenNotFound(Refused):
+    """No token has this name."""
+
+
+class WebhookNotFound(Refused):
+    """No webhook has this number."""
+
+
 class StudyExists(Refused):
     """The name is taken by a study with another spec."""
+
+
+class ProjectExists(Refused):
+    """The name is taken by a project with other quotas."""
+
+
+class TokenExists(Refused):
+    """The name is, or was, that of another token."""
 
 
 class LeaseLost(Refused):
@@ -55,9 +108,19 @@ class ResultDiffers(Refused):
 
 _BY_TYPE: dict[str, type[Refused]] = {
     "invalid-request": InvalidRequest,
+    "unauthorized": Unauthorized,
+    "forbidden": Forbidden,
+    "too-many-requests": TooManyRequests,
+    "idempotency-key-reused": IdempotencyKeyReused,
     "study-not-found": StudyNotFound,
     "trial-not-found": TrialNotFound,
+    "project-not-found": ProjectNotFound,
+    "token-not-found": TokenNotFound,
+    "forbidden-address": ForbiddenAddress,
+    "webhook-not-found": WebhookNotFound,
     "study-exists": StudyExists,
+    "project-exists": ProjectExists,
+    "token-exists": TokenExists,
     "lease-lost": LeaseLost,
     "result-differs": ResultDiffers,
 }

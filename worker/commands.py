@@ -20,6 +20,13 @@ def worker(
     server: Annotated[
         str, typer.Option(envvar="THIESSEN_SERVER", help="Address of the server.")
     ] = "http://127.0.0.1:8000",
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="THIESSEN_TOKEN",
+            help="Token with the scope work. Better in the environment: other users see options.",
+        ),
+    ] = None,
     devices: Annotated[str, typer.Option(help="auto, cpu, mps, or a list such as cuda:0,cuda:1.")] = "auto",
     study: Annotated[list[str] | None, typer.Option(help="Work for this study only; repeatable.")] = None,
     name: Annotated[
@@ -61,6 +68,7 @@ def worker(
 
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.INFO)
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    os.environ.pop("THIESSEN_TOKEN", None)  # it is the daemon's: what it trains has no use for it
     try:
         chosen = here.chosen(devices)
     except here.NoSuchDevice as error:
@@ -81,7 +89,9 @@ def worker(
             raise CommandFailed(f"{given!r} is not a name: use letters, digits, dot, underscore and hyphen.")
     host = re.sub(r"[^A-Za-z0-9._-]+", "-", socket.gethostname()).strip("-._")[:100]
     try:
-        with Client(server, timeout_seconds=daemon.ANSWER_SECONDS, retry_pauses=()) as client:
+        with Client(
+            server, token=token or None, timeout_seconds=daemon.ANSWER_SECONDS, retry_pauses=()
+        ) as client:
             if not client.is_ready():
                 raise CommandFailed(
                     f"no server answers at {server}. Start one with `thiessen serve`, or give its address "

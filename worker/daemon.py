@@ -17,7 +17,7 @@ import torch
 
 from thiessen.client import Client
 from thiessen.contract import Diverged, Failure, Lease, LeaseRequest, Loss, Point
-from thiessen.errors import LeaseLost, Refused, ServerFailed, ServerUnreachable
+from thiessen.errors import LeaseLost, Refused, ServerFailed, ServerUnreachable, TooManyRequests
 from thiessen.version import __version__
 from worker.child import Broke, Order, Trained
 from worker.slot import Slot
@@ -31,6 +31,7 @@ MOST_POINTS: Final = 1000  # of one heartbeat
 MOST_BYTES: Final = 500_000  # of one heartbeat, a quarter of what a server takes
 MOST_WAITING: Final = 20_000  # points in memory; of more, every second one is kept
 MOST_TEXT: Final = 10_000
+LATER: Final = (ServerUnreachable, ServerFailed, TooManyRequests)  # the same call may succeed later
 
 T = TypeVar("T")
 
@@ -169,7 +170,7 @@ def _train(
         if silent > beat_seconds or (points and silent > REPORT_SECONDS):
             try:
                 points = _beat(client, lease, points)
-            except (ServerUnreachable, ServerFailed) as error:
+            except LATER as error:
                 log.warning("training goes on without the server: %s", error)
             last_beat = time.monotonic()
         if len(points) > MOST_WAITING:
@@ -193,7 +194,7 @@ def _beat(client: Client, lease: Lease, points: list[Point]) -> list[Point]:
     size = _batch(points)
     try:
         client.heartbeat(lease.lease_id, points[:size])
-    except LeaseLost:
+    except (LeaseLost, TooManyRequests):
         raise
     except Refused as refusal:
         log.warning("%d points of the curve are left out: %s", size, refusal)
@@ -229,7 +230,7 @@ def _patiently(call: Callable[[], T], stop: threading.Event, *, even_if_it_fails
     while True:
         try:
             return call()
-        except (ServerUnreachable, ServerFailed) as error:
+        except LATER as error:
             if isinstance(error, ServerFailed) and not even_if_it_fails:
                 raise
             if stop.is_set():

@@ -2,14 +2,24 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from app.domain.errors import Conflict, InvalidRequest, NotFound, Refusal, StrategyUnavailable
+from app.domain.errors import (
+    Conflict,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    Refusal,
+    StrategyUnavailable,
+    TooManyRequests,
+    Unauthorized,
+)
+from app.lifecycle.follow import TooManyFollowers
 from app.logs import request_id
 from app.storage import DatabaseUnavailable, ReadTooLong
 from thiessen.contract import Problem
@@ -19,6 +29,13 @@ from thiessen.space import SpaceError
 TYPE_PREFIX = "urn:thiessen:"
 MOST_FAULTS = 5  # of one request told in one answer
 RETRY_SECONDS = 2
+STATUSES: dict[type[Refusal], HTTPStatus] = {  # any other is 422
+    Unauthorized: HTTPStatus.UNAUTHORIZED,
+    Forbidden: HTTPStatus.FORBIDDEN,
+    NotFound: HTTPStatus.NOT_FOUND,
+    Conflict: HTTPStatus.CONFLICT,
+    TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
+}
 
 
 def documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
@@ -57,18 +74,28 @@ def answer_with_problems(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(StrategyUnavailable, _thinking)
-    app.add_exception_handler(DatabaseUnavailable, _unavailable)
+    app.add_exception_handler(DatabaseUnavailable, unavailable)
     app.add_exception_handler(ReadTooLong, _too_long)
+    app.add_exception_handler(TooManyFollowers, _crowded)
+
+
+def refused(refusal: Refusal) -> Response:
+    """Return the problem document of a refusal."""
+    status = next(
+        (status for kind, status in STATUSES.items() if isinstance(refusal, kind)),
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+    )
+    headers = {}
+    if isinstance(refusal, Unauthorized):
+        headers["WWW_Authenticate"] = 'Bearer realm="thiessen"'
+    if isinstance(refusal, TooManyRequests):
+        headers["Retry_After"] = str(refusal.seconds)
+    return problem(status, refusal.type, str(refusal), **headers)
 
 
 def _refused(request: Request, error: Exception) -> Response:
     del request
-    statuses = {NotFound: HTTPStatus.NOT_FOUND, Conflict: HTTPStatus.CONFLICT}
-    status = next(
-        (status for kind, status in statuses.items() if isinstance(error, kind)),
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-    )
-    return problem(status, getattr(error, "type", Refusal.type), str(error))
+    return refused(cast("Refusal", error))
 
 
 def _space_refused(request: Request, error: Exception) -> Response:
@@ -129,7 +156,15 @@ def _thinking(request: Request, error: Exception) -> Response:
     )
 
 
-def _unavailable(request: Request, error: Exception) -> Response:
+def _crowded(request: Request, error: Exception) -> Response:
+    del request
+    return problem(
+        HTTPStatus.SERVICE_UNAVAILABLE, "too-many-streams", str(error), Retry_After=str(RETRY_SECONDS)
+    )
+
+
+def unavailable(request: Request, error: Exception) -> Response:
+    """Return the problem document of a database that does not answer."""
     request.app.state.house.hearing.interrupt()
     detail = f"{error} Nothing of this request was stored; send it again."
     return problem(

@@ -64,7 +64,7 @@ def route_of(scope: Scope) -> str:
     if template is None:
         return OTHER
     parts = scope["path"].split("/")
-    return "/".join(parts[: len(parts) - template.count("/")]) + template if template != "/" else template
+    return "/".join(parts[: len(parts) - template.count("/")]) + template
 
 
 def _name(scope: Scope) -> str:

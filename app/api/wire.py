@@ -4,6 +4,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
+from app.domain.event import Event
 from app.domain.study import Budget, Direction, Duplicates, Progress, Remarks, Requires, Spec
 from app.domain.trial import (
     Attempt,
@@ -18,6 +19,7 @@ from app.domain.trial import (
     TrialLine,
     TrialState,
 )
+from app.domain.webhook import Delivery, Subscription, Webhook
 from app.lifecycle.enqueue import Added, Candidate
 from app.lifecycle.register import Offered
 from app.lifecycle.report import Beat
@@ -147,6 +149,33 @@ def candidate(sent: contract.NewTrial) -> Candidate:
 
 def added(found: Added) -> contract.Added:
     return contract.Added(trial=found.number, state=found.state.value, is_new=found.is_new)
+
+
+def event(found: Event) -> contract.Event:
+    return contract.Event.model_validate(vars(found))
+
+
+def delivery(found: Delivery) -> bytes:
+    events = [event(each) for each in found.events]
+    sent = contract.Delivery(webhook=found.webhook, project=found.project, study=found.study, events=events)
+    return sent.model_dump_json().encode()
+
+
+def subscription(sent: contract.WebhookSpec) -> Subscription:
+    return Subscription(project=sent.project, study=sent.study, url=sent.url, kinds=tuple(sent.kinds))
+
+
+def webhook(found: Webhook) -> contract.Webhook:
+    return contract.Webhook.model_validate(_webhook(found))
+
+
+def new_webhook(found: Webhook, secret: str) -> contract.NewWebhook:
+    return contract.NewWebhook.model_validate({**_webhook(found), "secret": secret})
+
+
+def _webhook(found: Webhook) -> dict[str, Any]:
+    asked = {**vars(found.subscription), "kinds": list(found.subscription.kinds)}
+    return {**vars(found), **asked, "state": "active" if found.is_active else "paused"}
 
 
 def runner(request: contract.LeaseRequest) -> Runner:

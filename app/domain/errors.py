@@ -2,9 +2,19 @@
 
 Refusal
 ├── InvalidRequest
-├── NotFound: ProjectNotFound, StudyNotFound, TrialNotFound, WorkerNotFound
-└── Conflict: StudyExists, StudyEnded, LeaseLost, ResultDiffers, MoveRefused, WorkerUnknown, NotReplayable
+├── Unauthorized
+├── Forbidden
+├── TooManyRequests
+├── IdempotencyKeyReused
+├── ForbiddenAddress
+├── NotFound: ProjectNotFound, StudyNotFound, TrialNotFound, WorkerNotFound, TokenNotFound, WebhookNotFound
+└── Conflict: StudyExists, StudyEnded, ProjectExists, TokenExists, LeaseLost, ResultDiffers, MoveRefused,
+    WorkerUnknown, QuotaUsedUp
 """
+
+from math import ceil
+
+from app.domain.access import Principal, Scope
 
 
 class Refusal(Exception):  # noqa: N818 - names say what happened, as in thiessen.errors
@@ -19,6 +29,60 @@ class InvalidRequest(Refusal):
     type = "invalid-request"
 
 
+class Unauthorized(Refusal):
+    """Who asks is not known here."""
+
+    type = "unauthorized"
+
+
+class Forbidden(Refusal):
+    """Who asks is known and may not."""
+
+    type = "forbidden"
+
+
+class ScopeMissing(Forbidden):
+    """The token is for other things."""
+
+    def __init__(self, who: Principal, scope: Scope) -> None:
+        super().__init__(
+            f"This needs the scope {scope}; token {who.name!r} has {', '.join(sorted(who.scopes))}. "
+            f"An admin makes one that may: thiessen token create NAME --scope {scope}"
+        )
+
+
+class BoundElsewhere(Forbidden):
+    """The token is for one project, and this is about all of them."""
+
+    def __init__(self, who: Principal) -> None:
+        super().__init__(
+            f"This concerns the whole server; token {who.name!r} is bound to project {who.project!r}. "
+            "Use a token that is bound to no project."
+        )
+
+
+class TooManyRequests(Refusal):
+    """Somebody asks more often than they may."""
+
+    type = "too-many-requests"
+
+    def __init__(self, why: str, seconds: float) -> None:
+        super().__init__(f"{why}. Nothing of this request was done; send it again in {ceil(seconds)} s.")
+        self.seconds = ceil(seconds)
+
+
+class IdempotencyKeyReused(Refusal):
+    """The key stands for another request."""
+
+    type = "idempotency-key-reused"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"Idempotency-Key {key!r} was sent with another request before. Take a new key for each new "
+            "request; repeat a request with its own key, unchanged."
+        )
+
+
 class StrategyUnavailable(Exception):  # noqa: N818
     """No refusal: the strategy of a study cannot propose now."""
 
@@ -26,17 +90,21 @@ class StrategyUnavailable(Exception):  # noqa: N818
         super().__init__(f"The strategy of study {study!r} {why}.")
 
 
+class ForbiddenAddress(Refusal):
+    """The server does not call this address on anyone's behalf."""
+
+    type = "forbidden-address"
+
+    def __init__(self, host: str, address: str) -> None:
+        super().__init__(
+            f"The webhook's host {host!r} is at {address}, which is not on the open Internet. "
+            "Choose another, or set THIESSEN_ALLOW_PRIVATE_WEBHOOKS=true if whoever may create webhooks may "
+            "also call every machine that this server reaches."
+        )
+
+
 class NotFound(Refusal):
     """Nothing has this name."""
-
-
-class ProjectNotFound(NotFound):
-    """No project has this name."""
-
-    type = "project-not-found"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"There is no project {name!r}. Check the name; POST /api/v1/projects creates one.")
 
 
 class StudyNotFound(NotFound):
@@ -71,6 +139,42 @@ class WorkerNotFound(NotFound):
         )
 
 
+class ProjectNotFound(NotFound):
+    """No project has this name, for this token."""
+
+    type = "project-not-found"
+
+    def __init__(self, name: str, who: Principal | None = None) -> None:
+        if who is None or who.project is None:
+            remedy = "Check the name; POST /api/v1/projects creates one."
+        else:
+            remedy = (
+                f"Token {who.name!r} is bound to project {who.project!r}: "
+                f"its studies are under /api/v1/projects/{who.project}."
+            )
+        super().__init__(f"There is no project {name!r}. {remedy}")
+
+
+class TokenNotFound(NotFound):
+    """No token has this name."""
+
+    type = "token-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"There is no token {name!r}. `thiessen token list` or GET /api/v1/tokens lists them."
+        )
+
+
+class WebhookNotFound(NotFound):
+    """No webhook has this number."""
+
+    type = "webhook-not-found"
+
+    def __init__(self, webhook_id: int) -> None:
+        super().__init__(f"There is no webhook {webhook_id}. GET /api/v1/webhooks lists them.")
+
+
 class Conflict(Refusal):
     """It would contradict what is already stored."""
 
@@ -94,6 +198,38 @@ class StudyEnded(Conflict):
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"Study {name!r} {why}.")
+
+
+class ProjectExists(Conflict):
+    """The name is taken by a project with other quotas."""
+
+    type = "project-exists"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"A project {name!r} exists with other quotas. PATCH /api/v1/projects/{name} changes them."
+        )
+
+
+class TokenExists(Conflict):
+    """The name is taken; it stays so after a revocation, as the audit tells deeds by it."""
+
+    type = "token-exists"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is or was a token {name!r}. Choose another name.")
+
+
+class QuotaUsedUp(Conflict):
+    """The project has as many studies as it may."""
+
+    type = "quota-used-up"
+
+    def __init__(self, project: str, most: int) -> None:
+        super().__init__(
+            f"Project {project!r} has its {most} studies. Delete one, or have an admin raise max_studies: "
+            f"PATCH /api/v1/projects/{project}."
+        )
 
 
 class LeaseLost(Conflict):
@@ -133,6 +269,6 @@ class WorkerUnknown(Conflict):
 
     def __init__(self, worker: str, incarnation: str) -> None:
         super().__init__(
-            f"Worker {worker!r} has not registered as incarnation {incarnation!r}, so its tasks are not known. "
+            f"Worker {worker!r} has not registered as {incarnation!r}, so its tasks are not known. "
             f"PUT /api/v1/workers/{worker} first, or name the tasks in the request."
         )

@@ -1,7 +1,7 @@
 """What this process remembers of studies, so that no proposal reads a history again.
 
-Observations are learned from what is committed. Numbers are learned ahead, in the step that stores a trial: so
-many proposals fit into one commit. If that step is run again or comes to nothing, its number is taken back.
+Observations are learned from what is committed. Numbers are learned ahead, in the step that stores a trial:
+so many proposals fit into one commit. If that step is run again or comes to nothing, it is taken back.
 """
 
 from collections import OrderedDict
@@ -62,7 +62,7 @@ class Memory:
         return False
 
     def propose(self, tx: Transaction, standing: Standing) -> Proposal:
-        """Return the proposal for the next number of a study whose row is locked; it is numbered here at once.
+        """Return the proposal for the next number of a study whose row is locked; here it has it at once.
 
         Raises Behind, and Exhausted.
         """

@@ -101,7 +101,7 @@ def begin(
     place: int,
     task_version: str | None,
 ) -> None:
-    """Record a new attempt of a trial just claimed. Raises AlreadyAnswered, and the step is to be given up."""
+    """Record a new attempt of a trial just claimed. Raises AlreadyAnswered: then give up the step."""
     values = {
         "trial_id": trial_id,
         "number": number,

@@ -69,8 +69,7 @@ def pending(tx: Transaction, study_id: StudyId, numbered: int, last: int) -> Ite
         .where(trials.c.study_id == study_id, trials.c.number < numbered, ended.c.seq.is_(None))
         .order_by(trials.c.number)
     )
-    for number, config in tx.execute(statement):
-        yield number, config
+    yield from tx.execute(statement).tuples()
 
 
 def append(

@@ -18,16 +18,23 @@ def prepare(store: Store) -> None:
     """Create the schema of an empty database, or check an existing one. Raises DatabaseUnavailable."""
 
     def step(tx: Transaction) -> None:
-        found = _found(tx)
-        if found is None:
+        if _found(tx) is None:
             _create(tx)
-        elif found != revisions()[-1]:
-            raise DatabaseUnavailable(
-                f"The database is at schema {found}, this server needs {revisions()[-1]}. "
-                "Run: thiessen db upgrade"
-            )
+        must_be_current(tx)
 
     store.write(step)
+
+
+def must_be_current(tx: Transaction) -> None:
+    """Raise DatabaseUnavailable unless the schema is the newest that this version knows."""
+    found = _found(tx)
+    if found is None:
+        raise DatabaseUnavailable("The database is empty. Run: thiessen serve")
+    if found != revisions()[-1]:
+        raise DatabaseUnavailable(
+            f"The database is at schema {found}, this server needs {revisions()[-1]}. "
+            "Run: thiessen db upgrade"
+        )
 
 
 def upgrade(store: Store) -> str:

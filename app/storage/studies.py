@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Row, Select, String, bindparam, case, cast, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.errors import ProjectNotFound, StudyNotFound
+from app.domain.errors import ProjectNotFound, QuotaUsedUp, StudyNotFound
 from app.domain.study import (
     EARLY,
     MILLISECONDS_PER_HOUR,
@@ -108,10 +108,8 @@ class Wanting:
 def add(
     tx: Transaction, project: str, spec: Spec, budget: Budget, remarks: Remarks, submitted: Mapping[str, Any]
 ) -> Study | None:
-    """Store a new study; None when its name is taken. Raises ProjectNotFound."""
-    project_id = tx.execute(select(projects.c.id).where(projects.c.name == project)).scalar_one_or_none()
-    if project_id is None:
-        raise ProjectNotFound(project)
+    """Store a new study; None when its name is taken. Raises ProjectNotFound, QuotaUsedUp."""
+    project_id = _with_room(tx, project, spec.name)
     settings = {setting: value for setting, value in spec.strategy.items() if setting != "name"}
     values = {
         **vars(spec),
@@ -134,6 +132,23 @@ def add(
     except IntegrityError:
         return None
     return named(tx, project, spec.name)
+
+
+def _with_room(tx: Transaction, project: str, name: str) -> int:
+    """Return the project's id if it may have one more study, or has this one already."""
+    row = tx.execute(
+        select(projects.c.id, projects.c.max_studies).where(projects.c.name == project)
+    ).one_or_none()
+    if row is None:
+        raise ProjectNotFound(project)
+    if row.max_studies is not None:
+        tx.execute(select(projects.c.id).where(projects.c.id == row.id).with_for_update())
+        others = select(func.count()).where(
+            studies.c.project_id == row.id, studies.c.archived_at.is_(None), studies.c.name != name
+        )
+        if tx.execute(others).scalar_one() >= row.max_studies:
+            raise QuotaUsedUp(project, row.max_studies)
+    return int(row.id)
 
 
 def named(tx: Transaction, project: str, name: str) -> Study:
@@ -372,7 +387,7 @@ def _standing(row: Sequence[Any]) -> Standing:
 
 
 def _study(row: Row[Any]) -> Study:
-    values = row._mapping
+    values = row._asdict()
     return Study(
         id=StudyId(row.id),
         project=row.project,

@@ -1,6 +1,6 @@
 """The tables as the code sees them. The migrations create them; a test compares both."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -48,6 +48,11 @@ class now(ColumnElement[datetime]):  # noqa: N801 - reads as SQL, like sqlalchem
 
     inherit_cache = True
     type = Instant()
+
+
+def later(span: timedelta) -> ColumnElement[int]:
+    """Return the database's clock plus a span."""
+    return milliseconds() + round(span.total_seconds() * 1000)
 
 
 def milliseconds() -> ColumnElement[int]:
@@ -344,4 +349,5 @@ webhook_cursors = Table(
     Column("webhook_id", ForeignKey(webhooks.c.id, ondelete="CASCADE"), primary_key=True),
     Column("study_id", ForeignKey(studies.c.id, ondelete="CASCADE"), primary_key=True),
     Column("seq", Integer, nullable=False),  # the last event delivered
+    Column("sending", Integer),  # the last of those under way: tried again they are the same ones
 )

@@ -156,7 +156,8 @@ def _events() -> None:
     )
     op.execute(
         "INSERT INTO events (study_id, seq, at, who, kind, trial, after, cause)"
-        " SELECT study_id, number + 2, created_at, 'server', 'trial.created', number, state, cause FROM trials"
+        " SELECT study_id, number + 2, created_at, 'server', 'trial.created', number, state, cause"
+        " FROM trials"
     )
     op.execute("UPDATE studies SET events = trials + 1")
 
@@ -240,6 +241,7 @@ def _webhooks() -> None:
         sa.Column("webhook_id", Identity, nullable=False),
         sa.Column("study_id", Identity, nullable=False),
         sa.Column("seq", sa.Integer, nullable=False),
+        sa.Column("sending", sa.Integer),
         sa.ForeignKeyConstraint(
             ["webhook_id"], ["webhooks.id"], name="webhook_cursors_webhook_id_fk", ondelete="CASCADE"
         ),

@@ -25,8 +25,13 @@ class Caller:
         request = {"worker": "w", "incarnation": "i", "request_id": f"r{self._requests}", "tasks": ["t"]}
         return self.api.post("/api/v1/leases", json=request | changed)
 
+    def leased(self, **changed):
+        """Return the one lease that the answer must have."""
+        [leased] = self.lease(**changed).json()["leases"]
+        return leased
+
     def end(self, leased, verb="complete", **body):
-        return self.api.post(f"/api/v1/leases/{leased.json()['lease_id']}/{verb}", json=body)
+        return self.api.post(f"/api/v1/leases/{leased['lease_id']}/{verb}", json=body)
 
     def get(self, path):
         return self.api.get(f"/api/v1{path}")

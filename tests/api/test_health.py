@@ -5,10 +5,10 @@ def test_a_healthy_server_says_so(api):
 def test_a_server_without_its_database_is_alive_but_not_ready(api, monkeypatch):
     from app.storage import DatabaseUnavailable
 
-    def gone(_):
+    async def gone(_):
         raise DatabaseUnavailable("The database does not answer: gone.")
 
-    monkeypatch.setattr(api.app.state.house.store, "read", gone)
+    monkeypatch.setattr(api.app.state.house.store, "seen", gone)
 
     assert api.get("/healthz").status_code == 200
     answer = api.get("/readyz")

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import update
 
 from app.storage import DatabaseUnavailable
+from app.storage.tables import studies
 from thiessen.version import __version__
 
 STUDY = {"space": {"x": {"type": "float", "low": 0, "high": 1}}, "strategy": "random"}
@@ -32,11 +34,11 @@ def risen(api):
 
 def test_a_study_of_one_result_and_one_failure_is_counted(caller, risen):
     caller.create(**STUDY, max_trials=2, max_attempts=2)
-    first, second = caller.lease(), caller.lease()
+    first, second = caller.leased(), caller.leased()
     caller.end(first, "heartbeat", reports=[{"step": step, "metrics": {"a": 1}} for step in (1, 2)])
     caller.end(first, loss=0.5)
     caller.end(second, "fail", kind="error", message="m", traceback="t")
-    caller.end(caller.lease(), "fail", kind="error", message="m", traceback="t")
+    caller.end(caller.leased(), "fail", kind="error", message="m", traceback="t")
 
     assert risen("thiessen_leases_total") == 3
     assert risen("thiessen_report_points_total") == 2
@@ -48,7 +50,7 @@ def test_a_study_of_one_result_and_one_failure_is_counted(caller, risen):
 
 def test_what_is_sent_again_is_not_counted_again(caller, risen):
     caller.create(**STUDY, max_trials=2)
-    leased = caller.lease(request_id="same")
+    leased = caller.leased(request_id="same")
     caller.lease(request_id="same")
     for _ in range(2):
         caller.end(leased, loss=0.5)
@@ -58,7 +60,7 @@ def test_what_is_sent_again_is_not_counted_again(caller, risen):
 
 def test_a_refused_result_is_not_counted(caller, risen):
     caller.create(**STUDY)
-    leased = caller.lease()
+    leased = caller.leased()
     caller.end(leased, "release")
     caller.end(leased, loss=0.5)
 
@@ -67,7 +69,7 @@ def test_a_refused_result_is_not_counted(caller, risen):
 
 def test_requests_are_counted_by_their_route(caller, risen):
     caller.create(**STUDY)
-    caller.end(caller.lease(), "release")
+    caller.end(caller.leased(), "release")
     caller.api.request("BREW", "/api/v1/nowhere")
 
     assert risen("thiessen_requests_total", "POST", "/api/v1/leases/{lease_id}/release", "204") == 1
@@ -77,9 +79,12 @@ def test_requests_are_counted_by_their_route(caller, risen):
 
 def test_the_queue_is_that_of_the_active_studies_at_the_scrape(api, caller):
     caller.create(**STUDY, max_trials=2)
-    caller.end(caller.lease(), "release")
-    caller.create(**STUDY, name="done", max_trials=1, task="u")
-    caller.end(caller.lease(tasks=["u"]), loss=0.5)
+    caller.end(caller.leased(), "release")
+    caller.create(**STUDY, name="other", task="u")
+    caller.lease(tasks=["u"])
+    api.app.state.house.store.write(
+        lambda tx: tx.execute(update(studies).where(studies.c.name == "other").values(state="completed"))
+    )
 
     depth = read(api)
 

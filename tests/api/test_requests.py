@@ -50,7 +50,7 @@ def test_a_refused_host_names_its_request_too(api):
 
 
 def test_a_fault_is_in_the_log_under_the_id_that_the_answer_names(api, monkeypatch, lines):
-    monkeypatch.setattr("app.lifecycle.rank.best", lambda *_: 1 / 0)
+    monkeypatch.setattr("app.lifecycle.rank.best", lambda *_, **__: 1 / 0)
 
     answer = api.get("/api/v1/studies/s/best", headers={"x-request-id": "mine"})
 
@@ -62,7 +62,7 @@ def test_a_fault_is_in_the_log_under_the_id_that_the_answer_names(api, monkeypat
 
 def test_a_request_is_one_line_that_names_its_route_and_never_its_lease(caller, lines):
     caller.create()
-    leased = caller.lease()
+    leased = caller.leased()
     caller.end(leased, "release")
 
     told = lines("thiessen.access")
@@ -71,7 +71,7 @@ def test_a_request_is_one_line_that_names_its_route_and_never_its_lease(caller, 
         ("POST", "/api/v1/leases", 200, "anonymous"),
         ("POST", "/api/v1/leases/{lease_id}/release", 204, "anonymous"),
     ]
-    assert all(leased.json()["lease_id"] not in line.getMessage() for line in told)
+    assert all(leased["lease_id"] not in line.getMessage() for line in told)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_a_grid_without_levels_takes_them_once_from_the_budget(caller):
 def test_a_study_may_borrow_its_strategy(caller, name):
     caller.create(strategy=name)
     for loss in (0.5, 0.25, 0.125):
-        assert caller.end(caller.lease(), loss=loss).status_code == 204
+        assert caller.end(caller.leased(), loss=loss).status_code == 204
 
     assert caller.get("/studies/s").json()["state"] == "completed"
     assert caller.get("/studies/s/trials/2").json()["reasons"]["strategy"] == name
@@ -75,26 +75,27 @@ def test_the_space_is_stored_as_it_was_written(caller):
 
 def test_the_best_configs_come_with_what_repeats_them(caller):
     caller.create()
-    leases = [caller.lease() for _ in range(3)]
+    leases = [caller.leased() for _ in range(3)]
     for leased, loss in zip(leases, (0.3, 0.1, 0.2), strict=True):
         assert caller.end(leased, loss=loss).status_code == 204
 
     best = caller.get("/studies/s/best?top=2").json()["best"]
 
     assert [(found["rank"], found["trial"], found["loss"]) for found in best] == [(1, 1, 0.1), (2, 2, 0.2)]
-    assert best[0]["config"] == leases[1].json()["config"]
-    assert best[0]["seed"] == leases[1].json()["seed"]
+    assert best[0]["config"] == leases[1]["config"]
+    assert best[0]["seed"] == leases[1]["seed"]
 
 
 def test_a_study_tells_how_far_it_is(caller):
     caller.create()
-    caller.end(caller.lease(), loss=0.5)
-    caller.end(caller.lease(), diverged="nan")
+    caller.end(caller.leased(), loss=0.5)
+    caller.end(caller.leased(), diverged="nan")
     caller.lease()
 
     study = caller.get("/studies/s").json()
 
-    assert study["counts"] == {"queued": 0, "running": 1, "succeeded": 1, "diverged": 1, "failed": 0}
+    finished = {"succeeded": 1, "diverged": 1, "pruned": 0, "failed": 0, "cancelled": 0}
+    assert study["counts"] == {"queued": 0, "running": 1, **finished}
     assert study["best"]["loss"] == 0.5
     assert study["state"] == "active"
 
@@ -102,8 +103,8 @@ def test_a_study_tells_how_far_it_is(caller):
 def test_a_trial_explains_itself(caller):
     caller.create(strategy={"name": "biased_random", "preset": "thesis"})
     for loss in (0.5, 0.4):
-        caller.end(caller.lease(), loss=loss)
-    leased = caller.lease(device="cuda:0", environment={"torch": "2.13.0"})
+        caller.end(caller.leased(), loss=loss)
+    leased = caller.leased(slot={"name": "cuda:0"}, environment={"torch": "2.13.0"})
     curve = [{"step": 1, "metrics": {"loss": 0.5}}, {"step": 2, "metrics": {"loss": "NaN"}}]
     caller.end(leased, "heartbeat", reports=curve)
     caller.end(leased, "fail", kind="error", message="boom", traceback="line 1")

@@ -21,6 +21,9 @@ def test_every_setting_is_read_from_the_environment():
         "THIESSEN_SHUTDOWN_SECONDS": "3",
         "THIESSEN_LOG_FORMAT": "json",
         "THIESSEN_LOG_LEVEL": "error",
+        "THIESSEN_REQUIRE_TOKENS": "true",
+        "THIESSEN_REQUESTS_PER_SECOND": "0.5",
+        "THIESSEN_ALLOW_PRIVATE_WEBHOOKS": "1",
     }
 
     read = read_settings(environment)
@@ -37,6 +40,9 @@ def test_every_setting_is_read_from_the_environment():
         shutdown_seconds=3,
         log_format="json",
         log_level="error",
+        require_tokens=True,
+        requests_per_second=0.5,
+        allow_private_webhooks=True,
     )
 
 
@@ -60,6 +66,9 @@ def test_what_is_given_wins_over_the_environment():
         ({"THIESSEN_LOG_FORMAT": "xml"}, "THIESSEN_LOG_FORMAT is one of auto, human, json; got 'xml'"),
         ({"THIESSEN_LOG_LEVEL": "loud"}, "THIESSEN_LOG_LEVEL is one of debug, info, warning, error"),
         ({"THIESSEN_INSECURE": "perhaps"}, "THIESSEN_INSECURE is true or false"),
+        ({"THIESSEN_REQUIRE_TOKENS": "2"}, "THIESSEN_REQUIRE_TOKENS is true or false"),
+        ({"THIESSEN_REQUESTS_PER_SECOND": "-1"}, "THIESSEN_REQUESTS_PER_SECOND is from 0"),
+        ({"THIESSEN_REQUESTS_PER_SECOND": "nan"}, "THIESSEN_REQUESTS_PER_SECOND is from 0"),
     ],
 )
 def test_a_wrong_setting_is_named(environment, said):
@@ -67,12 +76,29 @@ def test_a_wrong_setting_is_named(environment, said):
         read_settings(environment)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.5", "lab.example"])  # noqa: S104 - refused below
-def test_a_server_that_strangers_could_reach_is_refused_unless_it_is_meant(host):
-    with pytest.raises(WrongSetting, match="--insecure"):
-        Settings(host=host)
-    assert Settings(host=host, insecure=True).known_hosts == ["*"]
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.5", "lab.example"])  # noqa: S104 - wants tokens
+def test_a_server_that_strangers_could_reach_wants_tokens_unless_it_is_told_otherwise(host):
+    assert Settings(host=host).tokens_required
+    assert not Settings(host=host, insecure=True).tokens_required
+    assert Settings(host=host, insecure=True, require_tokens=True).tokens_required
 
 
-def test_names_that_are_allowed_stay_the_only_ones_when_insecure():
-    assert "*" not in Settings(insecure=True, allowed_hosts=("server",)).known_hosts
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])
+def test_a_server_of_this_machine_wants_no_tokens_and_knows_its_names_unless_it_is_told_otherwise(host):
+    assert not Settings(host=host).tokens_required
+    assert Settings(host=host).refuses_proxies
+    assert "*" not in Settings(host=host).known_hosts
+    assert Settings(host=host, require_tokens=True).tokens_required
+    assert not Settings(host=host, require_tokens=True).refuses_proxies
+    assert Settings(host=host, require_tokens=True).known_hosts == ["*"]
+
+
+@pytest.mark.parametrize("told", [{"insecure": True}, {"require_tokens": True}])
+def test_names_that_are_allowed_stay_the_only_ones(told):
+    assert Settings(**told).known_hosts == ["*"]
+    assert "*" not in Settings(**told, allowed_hosts=("server",)).known_hosts
+
+
+def test_a_password_of_the_database_is_in_no_remedy():
+    assert Settings(database="postgresql://a@b/c").database_option == " --database postgresql://a@b/c"
+    assert not Settings(database="postgresql://a:secret@b/c").database_option

@@ -1,6 +1,7 @@
 """The first command a stranger types."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -23,6 +24,7 @@ def demo():
     return subprocess.run(
         ["make", "demo", "PORT=0"],
         cwd=HOUSE,
+        env=os.environ | {"THIESSEN_TOKEN": "thiessen_of_another_server", "THIESSEN_REQUIRE_TOKENS": "true"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -10,7 +10,6 @@ from sqlalchemy import update
 
 from app.domain.errors import StrategyUnavailable
 from app.lifecycle.borrow import Thinkers, Unready
-from app.lifecycle.submit import trial
 from app.storage.tables import studies
 from thiessen.integrations import KNOWN
 from thiessen.search import Random
@@ -154,7 +153,7 @@ def test_a_slow_strategy_is_waited_for_by_nobody_but_its_own_study(desk, gate):
 
     leased = desk.lease()
     assert (leased.study, leased.number) == ("slow", 0)
-    assert trial(desk.store, "slow", 0).reasons["strategy"] == "random"
+    assert desk.trial(0, "slow").reasons["strategy"] == "random"
 
 
 def test_a_strategy_that_breaks_says_so_and_its_queued_trials_are_leased_all_the_same(desk, gate, clock):

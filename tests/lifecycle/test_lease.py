@@ -1,3 +1,4 @@
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -7,7 +8,6 @@ import pytest
 from app.domain.errors import LeaseLost
 from app.domain.trial import Cause, TrialState
 from app.lifecycle.hearing import Hearing
-from app.lifecycle.submit import progress, trial
 from thiessen.search import STRATEGIES, Landscape, Stream, trial_seed
 from thiessen.space import Boolean, Int, Space
 
@@ -37,7 +37,7 @@ def test_the_same_request_is_answered_with_the_same_lease(desk):
     runner = desk.runner()
 
     assert desk.lease(runner) == desk.lease(runner)
-    assert progress(desk.store, "s").study.trials == 1
+    assert desk.standing().trials == 1
 
 
 def test_a_request_sent_twice_at_once_gets_one_lease(desk):
@@ -57,7 +57,7 @@ def test_a_request_whose_lease_has_ended_is_refused_and_proposes_nothing(desk):
     with pytest.raises(LeaseLost, match=r"request 'r\d+' was given it, and it has ended"):
         desk.lease(runner)
 
-    assert progress(desk.store, "s").study.trials == 1
+    assert desk.standing().trials == 1
 
 
 def test_the_same_request_id_of_a_new_incarnation_is_another_request(desk):
@@ -95,31 +95,31 @@ def test_a_trial_whose_lease_expired_is_given_away_as_a_new_attempt(desk, clock)
 
     assert (second.number, second.attempt, second.config) == (first.number, 2, first.config)
     assert second.lease_id != first.lease_id
-    assert [attempt.outcome for attempt in trial(desk.store, "s", 0).attempts] == ["lost", None]
+    assert [attempt.outcome for attempt in desk.trial(0).attempts] == ["lost", None]
 
 
 def test_a_server_that_was_deaf_takes_no_lease_away_before_the_workers_could_speak_up(desk, clock):
     desk.submit(max_trials=2, max_attempts=1)
     silent = desk.lease()
     clock.advance(desk.lease_for * 2)
-    still_deaf = Hearing(desk.store, desk.lease_for).deaf_until()
+    still_deaf = asyncio.run(Hearing(desk.store, desk.lease_for).deaf_until())
 
     assert desk.lease(deaf_until=still_deaf).number == 1
     assert desk.lease(deaf_until=still_deaf) is None
     desk.complete(silent)
 
-    assert trial(desk.store, "s", 0).state is TrialState.SUCCEEDED
+    assert desk.trial(0).state is TrialState.SUCCEEDED
 
 
 def test_after_an_interruption_the_server_listens_for_one_lease_length_again(desk, clock):
     hearing = Hearing(desk.store, desk.lease_for)
-    first = hearing.deaf_until()
+    first = asyncio.run(hearing.deaf_until())
     clock.advance(desk.lease_for * 5)
-    assert hearing.deaf_until() == first
+    assert asyncio.run(hearing.deaf_until()) == first
 
     hearing.interrupt()
 
-    assert hearing.deaf_until() >= first + desk.lease_for * 5
+    assert asyncio.run(hearing.deaf_until()) >= first + desk.lease_for * 5
 
 
 def test_a_trial_lost_in_every_attempt_fails_and_the_study_goes_on_to_its_end(desk, clock):
@@ -130,20 +130,20 @@ def test_a_trial_lost_in_every_attempt_fails_and_the_study_goes_on_to_its_end(de
 
     assert desk.lease() is None
 
-    lost = trial(desk.store, "s", 0)
+    lost = desk.trial(0)
     assert (lost.state, lost.cause) == (TrialState.FAILED, Cause.ATTEMPTS_USED_UP)
-    assert progress(desk.store, "s").study.state == "completed"
+    assert desk.standing().state == "completed"
 
 
 def test_a_study_completes_with_its_last_result(desk):
     desk.submit(max_trials=2)
     leases = [desk.lease(), desk.lease()]
     desk.complete(leases[0])
-    assert progress(desk.store, "s").study.state == "active"
+    assert desk.standing().state == "active"
 
     desk.complete(leases[1])
 
-    study = progress(desk.store, "s").study
+    study = desk.standing()
     assert (study.state, study.reason) == ("completed", "max_trials")
 
 
@@ -156,7 +156,7 @@ def test_a_finite_space_is_tried_once_everywhere_and_then_the_study_ends(desk, s
         desk.complete(leased, loss=leased.config["n"])
 
     assert len(seen) == 6
-    study = progress(desk.store, "s").study
+    study = desk.standing()
     assert (study.state, study.reason, study.trials) == ("completed", "exhausted", 6)
 
 
@@ -168,7 +168,7 @@ def test_a_proposal_knows_exactly_the_results_before_it(desk):
         leased = desk.lease()
         proposal = STRATEGIES["biased_random"].propose(study.spec.space, landscape, number, Stream(1, number))
         assert leased.config == proposal.config
-        assert trial(desk.store, "s", number).reasons["watermark"] == number
+        assert desk.trial(number).reasons["watermark"] == number
         landscape.take(leased.config)
         landscape.observe(number, leased.config, leased.config["x"])
         landscape.watermark += 1

@@ -1,8 +1,5 @@
 import pytest
 
-from app.domain.trial import Result
-from app.lifecycle.report import complete
-from app.lifecycle.submit import progress, trial
 from app.storage import observations
 from thiessen.search import STRATEGIES, Observed, Proposed, replay
 from thiessen.space import Categorical, Float, Space
@@ -18,11 +15,13 @@ def test_what_the_server_stores_of_a_study_with_several_workers_replays(desk, cl
     running = [desk.lease(), desk.lease(), desk.lease()]
     for turn in range(15):
         leased = running.pop(turn % 3)
-        loss = None if turn % 5 == 4 else leased.config["x"]
-        complete(desk.store, leased.lease_id, Result(loss=loss, diverged=None if loss else "nan"))
+        if turn % 5 == 4:
+            desk.diverge(leased)
+        else:
+            desk.complete(leased, leased.config["x"])
         running.append(desk.lease())
 
-    study = progress(desk.store, "s").study
+    study = desk.standing()
 
     assert study.observations == 17
     replayed = replay(space, STRATEGIES[strategy], 1, proposed(desk, study), observed(desk, study))
@@ -31,19 +30,16 @@ def test_what_the_server_stores_of_a_study_with_several_workers_replays(desk, cl
 
 def proposed(desk, study):
     for number in range(study.trials):
-        stored = trial(desk.store, "s", number)
+        stored = desk.trial(number)
         yield Proposed(
             number=number,
             config=stored.config,
             watermark=stored.reasons["watermark"],
-            turn=number,
+            turn=stored.turn,
             reasons=stored.reasons,
         )
 
 
 def observed(desk, study):
-    known = desk.store.read(lambda tx: observations.known_to(tx, study))
-    return [
-        Observed(seq=seq, trial=each.trial, outcome=each.outcome, loss=each.loss, cause=each.cause)
-        for seq, each in enumerate(known, start=1)
-    ]
+    known = desk.store.read(lambda tx: list(observations.since(tx, study.id, 0, study.observations)))
+    return [Observed(**vars(each)) for each in known]

@@ -3,10 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app.domain.errors import LeaseLost, ResultDiffers
-from app.domain.trial import Cause, Fault, Result, TrialState
-from app.lifecycle.rank import best
-from app.lifecycle.report import complete, fail, heartbeat, release
-from app.lifecycle.submit import progress, trial
+from app.domain.trial import Cause, Result, TrialState
 
 
 def points(*steps):
@@ -18,7 +15,7 @@ def test_a_result_is_ranked(desk):
     for loss in (0.3, 0.1, 0.2):
         desk.complete(desk.lease(), loss)
 
-    assert [(ranked.rank, ranked.number, ranked.loss) for ranked in best(desk.store, "s", 2)] == [
+    assert [(ranked.rank, ranked.number, ranked.loss) for ranked in desk.best(2)] == [
         (1, 1, 0.1),
         (2, 2, 0.2),
     ]
@@ -28,10 +25,10 @@ def test_a_diverged_trial_is_a_result_and_never_ranked(desk):
     desk.submit()
     leased = desk.lease()
 
-    complete(desk.store, leased.lease_id, Result(diverged="nan"))
+    desk.diverge(leased)
 
-    assert trial(desk.store, "s", 0).state is TrialState.DIVERGED
-    assert best(desk.store, "s", 10) == []
+    assert desk.trial(0).state is TrialState.DIVERGED
+    assert desk.best(10) == []
 
 
 def test_repeating_a_result_is_harmless_and_changing_it_is_refused(desk):
@@ -40,11 +37,11 @@ def test_repeating_a_result_is_harmless_and_changing_it_is_refused(desk):
     desk.complete(leased, 0.25)
     desk.complete(leased, 0.25)
 
-    for other in (Result(loss=0.26), Result(diverged="nan")):
+    for other in (Result(state="succeeded", loss=0.26), Result(state="diverged", diverged="nan")):
         with pytest.raises(ResultDiffers, match="trial 0 of study 's'"):
-            complete(desk.store, leased.lease_id, other)
-    assert progress(desk.store, "s").study.observations == 1
-    assert trial(desk.store, "s", 0).loss == 0.25
+            desk.end(leased, other)
+    assert desk.standing().observations == 1
+    assert desk.trial(0).loss == 0.25
 
 
 def test_a_lease_that_was_never_given_is_refused(desk):
@@ -62,7 +59,7 @@ def test_a_result_under_a_lost_lease_is_refused_and_the_other_attempt_counts(des
         desk.complete(slow, 0.1)
     desk.complete(fast, 0.2)
 
-    assert trial(desk.store, "s", 0).loss == 0.2
+    assert desk.trial(0).loss == 0.2
 
 
 def test_expired_is_not_lost_while_nobody_has_taken_the_trial(desk, clock):
@@ -70,12 +67,12 @@ def test_expired_is_not_lost_while_nobody_has_taken_the_trial(desk, clock):
     slow = desk.lease()
     clock.advance(desk.lease_for * 10)
 
-    expires_at = heartbeat(desk.store, slow.lease_id, [], desk.lease_for)
+    expires_at = desk.beat(slow).expires_at
     assert expires_at > slow.expires_at
     assert desk.lease().number == 1
     desk.complete(slow, 0.1)
 
-    assert trial(desk.store, "s", 0).loss == 0.1
+    assert desk.trial(0).loss == 0.1
 
 
 def test_a_heartbeat_keeps_a_trial_from_being_given_away(desk, clock):
@@ -83,7 +80,7 @@ def test_a_heartbeat_keeps_a_trial_from_being_given_away(desk, clock):
     leased = desk.lease()
     for _ in range(5):
         clock.advance(desk.lease_for * 0.9)
-        heartbeat(desk.store, leased.lease_id, [], desk.lease_for)
+        desk.beat(leased)
         assert desk.lease() is None
 
 
@@ -94,41 +91,40 @@ def test_a_lost_attempt_is_told_so_at_its_next_heartbeat(desk, clock):
     desk.lease()
 
     with pytest.raises(LeaseLost):
-        heartbeat(desk.store, slow.lease_id, points(1), desk.lease_for)
-    assert trial(desk.store, "s", 0).attempts[0].reports == ()
+        desk.beat(slow, points(1))
+    assert desk.trial(0).attempts[0].reports == ()
 
 
 def test_reports_are_kept_once_however_often_they_are_sent(desk):
     desk.submit()
     leased = desk.lease()
     for steps in ((1, 2), (1, 2), (2, 3), (4,)):
-        heartbeat(desk.store, leased.lease_id, points(*steps), desk.lease_for)
+        desk.beat(leased, points(*steps))
 
-    assert list(trial(desk.store, "s", 0).attempts[0].reports) == points(1, 2, 3, 4)
+    assert list(desk.trial(0).attempts[0].reports) == points(1, 2, 3, 4)
 
 
 def test_a_fault_is_tried_again_until_the_attempts_are_used_up(desk):
     desk.submit(max_trials=1, max_attempts=2)
-    fault = Fault(cause=Cause.ERROR, message="KeyError: 'lr'", traceback="...")
-    fail(desk.store, desk.lease().lease_id, fault)
+    desk.fail(desk.lease(), message="KeyError: 'lr'")
     second = desk.lease()
     assert second.attempt == 2
 
-    fail(desk.store, second.lease_id, fault)
-    fail(desk.store, second.lease_id, fault)
+    desk.fail(second, message="KeyError: 'lr'")
+    desk.fail(second, message="KeyError: 'lr'")
 
-    broken = trial(desk.store, "s", 0)
+    broken = desk.trial(0)
     assert (broken.state, broken.cause) == (TrialState.FAILED, Cause.ERROR)
     assert [attempt.message for attempt in broken.attempts] == ["KeyError: 'lr'"] * 2
-    assert progress(desk.store, "s").study.state == "completed"
+    assert desk.standing().state == "completed"
 
 
 def test_a_released_attempt_is_not_used_up(desk):
     desk.submit(max_trials=1, max_attempts=1)
     first = desk.lease()
 
-    release(desk.store, first.lease_id)
-    release(desk.store, first.lease_id)
+    desk.release(first)
+    desk.release(first)
 
     assert desk.lease().attempt == 2
     with pytest.raises(LeaseLost, match="gave trial 0 back"):
@@ -143,11 +139,11 @@ def test_only_what_speaks_of_the_config_enters_the_landscape(desk, clock, ending
     if ending == "lost":
         clock.advance(desk.lease_for)
     elif ending == "broken":
-        fail(desk.store, leased.lease_id, Fault(cause=Cause.ERROR, message="bad lr"))
+        desk.fail(leased)
     elif ending == "diverged":
-        complete(desk.store, leased.lease_id, Result(diverged="inf"))
+        desk.diverge(leased, "inf")
     else:
-        release(desk.store, leased.lease_id)
+        desk.release(leased)
     desk.complete(desk.lease(), 1.0)
 
     assert len(desk.landscape()) == known + 1
@@ -157,7 +153,7 @@ def test_only_what_speaks_of_the_config_enters_the_landscape(desk, clock, ending
 def test_a_trial_that_has_only_reported_so_far_is_not_known(desk):
     desk.submit()
     leased = desk.lease()
-    heartbeat(desk.store, leased.lease_id, points(1, 2, 3), desk.lease_for)
+    desk.beat(leased, points(1, 2, 3))
 
     landscape = desk.landscape()
 
@@ -168,15 +164,15 @@ def test_a_trial_that_has_only_reported_so_far_is_not_known(desk):
 def test_a_call_and_its_twin_at_the_same_time_are_both_answered_well(desk, verb):
     desk.submit(max_trials=25, max_attempts=100)
     calls = {
-        "heartbeat": lambda lease: heartbeat(desk.store, lease, points(1, 2), desk.lease_for),
-        "complete": lambda lease: complete(desk.store, lease, Result(loss=0.5)),
-        "fail": lambda lease: fail(desk.store, lease, Fault(cause=Cause.ERROR, message="boom")),
-        "release": lambda lease: release(desk.store, lease),
+        "heartbeat": lambda leased: desk.beat(leased, points(1, 2)),
+        "complete": desk.complete,
+        "fail": desk.fail,
+        "release": desk.release,
     }
     with ThreadPoolExecutor(2) as pool:
         for _ in range(20):
             leased = desk.lease()
-            list(pool.map(calls[verb], [leased.lease_id] * 2))
+            list(pool.map(calls[verb], [leased] * 2))
 
-    study = progress(desk.store, "s")
-    assert study.study.observations == study.counts[TrialState.SUCCEEDED]
+    study = desk.standing()
+    assert study.observations == study.succeeded

@@ -1,24 +1,24 @@
 import pytest
 
 from app.domain.errors import StudyExists, StudyNotFound, TrialNotFound
-from app.lifecycle.submit import newest, progress, submit, trial
+from app.lifecycle.submit import page
 from thiessen.space import Categorical, Float, Space
 
 
 def test_a_study_is_stored_as_it_was_sent(desk):
     sent = desk.spec()
 
-    stored, is_new = submit(desk.store, sent)
+    stored, is_new = desk.submitted()
 
     assert is_new
-    assert progress(desk.store, "s").study == stored.study
+    assert desk.progress().study == stored.study
     assert stored.study.spec == sent
 
 
 def test_the_same_spec_again_is_the_same_study(desk):
     first = desk.submit()
 
-    again, is_new = submit(desk.store, desk.spec())
+    again, is_new = desk.submitted()
 
     assert (again.study, is_new) == (first, False)
 
@@ -26,7 +26,7 @@ def test_the_same_spec_again_is_the_same_study(desk):
 def test_the_same_space_written_differently_is_the_same_study_and_stays_as_it_was_declared_first(desk):
     first = desk.submit(space=Space(b=Categorical(("y", "x")), a=Float(0, 1)))
 
-    again, is_new = submit(desk.store, desk.spec(space=Space(a=Float(0, 1), b=Categorical(("x", "y")))))
+    again, is_new = desk.submitted(space=Space(a=Float(0, 1), b=Categorical(("x", "y"))))
 
     assert (again.study, is_new) == (first, False)
     assert list(again.study.spec.space.dimensions) == ["b", "a"]
@@ -45,7 +45,7 @@ def test_a_study_keeps_the_settings_of_its_strategy(desk):
 
     desk.submit(strategy=grid)
 
-    assert progress(desk.store, "s").study.spec.strategy == grid
+    assert desk.progress().study.spec.strategy == grid
     assert desk.submit(strategy=grid)
     with pytest.raises(StudyExists, match="another strategy"):
         desk.submit(strategy=grid | {"order": "row_major"})
@@ -53,14 +53,14 @@ def test_a_study_keeps_the_settings_of_its_strategy(desk):
 
 def test_what_is_not_there_is_said_by_name(desk):
     with pytest.raises(StudyNotFound, match="'nobody'"):
-        progress(desk.store, "nobody")
+        desk.progress("nobody")
     desk.submit()
     with pytest.raises(TrialNotFound, match="no trial 3; it has 0"):
-        trial(desk.store, "s", 3)
+        desk.trial(3)
 
 
 def test_the_newest_studies_come_first(desk):
     for name in ("a", "b", "c"):
         desk.submit(name=name)
 
-    assert [found.study.spec.name for found in newest(desk.store, 2)] == ["c", "b"]
+    assert [found.study.spec.name for found in desk.read(page, limit=2)] == ["c", "b"]

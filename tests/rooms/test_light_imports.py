@@ -41,6 +41,16 @@ def test_the_server_brings_no_training(package):
     assert package not in loaded_by("import app.main")
 
 
+def test_a_server_starts_on_an_empty_and_on_a_current_database_without_what_it_needs_later(tmp_path):
+    start = f"""
+from app.main import build
+from app.settings import Settings
+build(Settings(database='sqlite:///{tmp_path}/x.db')).state.house.store.close()
+"""
+    for loaded in (loaded_by(start), loaded_by(start)):
+        assert not loaded & {"alembic", "jinja2", "plotly", "scipy", "sklearn"}
+
+
 def test_the_optimizers_bring_nothing_of_the_service():
     loaded = loaded_by("import optimizers")
 

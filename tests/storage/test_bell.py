@@ -1,6 +1,8 @@
 """Whoever waits for trials is called after the commit, and only then."""
 
 import queue
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import text
@@ -51,6 +53,26 @@ def test_a_step_that_is_refused_rings_nobody(store, heard):
     store.write(lambda tx: bell.ring(tx, 3))
 
     assert heard.next() == 3
+
+
+def test_a_group_that_the_database_ends_rings_nobody(tmp_path):
+    store = open_store(f"sqlite:///{tmp_path}/x.db")
+    calls, gate = Heard(), threading.Event()
+    store.listen(calls.put)
+    with ThreadPoolExecutor(3) as pool:
+        pool.submit(store.write, lambda _: gate.wait(20))  # the others wait together and form one group
+        good = pool.submit(store.write, lambda tx: bell.ring(tx, 1))
+        wait_until(lambda: store._waiting.qsize() == 1)
+        bad = pool.submit(store.write, lambda tx: tx.execute(text("SELECT * FROM nowhere")))
+        wait_until(lambda: store._waiting.qsize() == 2)
+        gate.set()
+    store.write(lambda tx: bell.ring(tx, 2))
+
+    for step in (good, bad):
+        with pytest.raises(DatabaseUnavailable, match="nowhere"):
+            step.result()
+    assert [calls.next(), calls.next()] == [None, 2]
+    store.close()
 
 
 def test_a_listener_that_fails_or_stops_keeps_nobody_from_hearing(store, heard, caplog):

@@ -5,7 +5,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import insert, select
 
-from app.domain.study import Spec
+from app.domain.study import Budget, Remarks, Spec
 from app.storage import open_store, studies
 from app.storage.schema import _migrations, upgrade
 from app.storage.tables import attempts, events, now, trials
@@ -15,7 +15,8 @@ from thiessen.search.settings import strategy_from_json, strategy_to_json
 from thiessen.space import Float, Space
 
 SPACE = Space(x=Float(0.0, 1.0))
-COMMON = {"task": "t", "seed": 0, "max_trials": 9, "max_attempts": 1}
+SPEC = {"task": "t", "seed": 0, "max_attempts": 1}
+COMMON = {**SPEC, "max_trials": 9}
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def old(database):
 
 
 def spec_of(store, name):
-    return store.read(lambda tx: studies.named(tx, name)).spec
+    return store.read(lambda tx: studies.named(tx, "default", name)).spec
 
 
 @pytest.mark.parametrize(
@@ -55,15 +56,15 @@ def test_a_strategy_that_was_a_name_goes_on_by_the_same_rule_with_all_its_settin
     upgrade(old)
 
     kept = spec_of(old, "s")
-    assert kept == Spec(name="s", space=SPACE, strategy=strategy_to_json(meant), **COMMON)
+    assert kept == Spec(name="s", space=SPACE, strategy=strategy_to_json(meant), **SPEC)
     assert strategy_from_json(kept.strategy) == meant
 
 
 def test_what_is_stored_afterwards_stands_beside_it(old):
     upgrade(old)
-    spec = Spec(name="s", space=SPACE, strategy=strategy_to_json(Grid({"x": 3}, "shuffled")), **COMMON)
+    spec = Spec(name="s", space=SPACE, strategy=strategy_to_json(Grid({"x": 3}, "shuffled")), **SPEC)
 
-    old.write(lambda tx: studies.add(tx, spec))
+    old.write(lambda tx: studies.add(tx, "default", spec, Budget(max_trials=9), Remarks(), {}))
 
     assert spec_of(old, "s") == spec
 

@@ -1,12 +1,14 @@
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import func, insert, select, text, update
 
 from app.storage import DatabaseUnavailable, ReadTooLong, open_store
+from app.storage.schema import prepare
 from app.storage.tables import clock as clock_table
 from app.storage.tables import now, observations, studies
 from tests.conftest import wait_until
@@ -206,9 +208,11 @@ def test_an_event_loop_that_ends_does_not_take_the_writer_with_it(store):
     assert store.write(lambda tx: add_study(tx, "s")) == "s"
 
 
-ENDLESS = {
-    "sqlite": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
-    "postgresql": "SELECT pg_sleep(3600)",
+SLOW = {  # some ten seconds
+    "sqlite": (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 30000000) SELECT max(i) FROM n"
+    ),
+    "postgresql": "SELECT pg_sleep(10)",
 }
 
 
@@ -216,7 +220,7 @@ def test_a_read_is_stopped_at_its_time_limit_and_says_so(database):
     store = open_store(database, read_seconds=0.05)
 
     with pytest.raises(ReadTooLong, match=r"longer than 0\.05 seconds.*Ask for less"):
-        store.read(lambda tx: tx.execute(text(ENDLESS[tx.dialect.name])))
+        store.read(lambda tx: tx.execute(text(SLOW[tx.dialect.name])))
 
     assert store.read(lambda tx: tx.execute(text("SELECT 1")).scalar_one()) == 1
     store.close()
@@ -235,3 +239,62 @@ def test_all_that_a_step_reads_is_of_one_moment(store):
 
     assert store.read(step) == (0, 0)
     assert count(store, studies) == 1
+
+
+def test_steps_that_block_each_other_are_run_again_until_all_are_kept(store):
+    """Two rows, locked in opposite order: PostgreSQL ends one of the two, SQLite runs one after the other."""
+    for name in ("a", "b"):
+        store.write(lambda tx, name=name: add_study(tx, name))
+    met = threading.Barrier(2)
+
+    def both(first, second):
+        def step(tx):
+            for name in (first, second):
+                tx.execute(update(studies).where(studies.c.name == name).values(seed=studies.c.seed + 1))
+                if tx.dialect.name == "postgresql" and not met.broken:
+                    with suppress(threading.BrokenBarrierError):
+                        met.wait(5)
+                    met.abort()
+
+        store.write(step)
+
+    with ThreadPoolExecutor(2) as pool:
+        for ended in (pool.submit(both, "a", "b"), pool.submit(both, "b", "a")):
+            ended.result()
+
+    assert store.read(lambda tx: tx.execute(select(studies.c.seed)).scalars().all()) == [2, 2]
+
+
+@pytest.fixture
+def two_servers(postgres):
+    address = postgres.new_database()
+    stores = open_store(address), open_store(address)
+    prepare(stores[0])
+    yield stores
+    for store in stores:
+        store.close()
+    postgres.drop(address)
+
+
+def test_a_database_that_was_restarted_costs_nobody_an_error(two_servers):
+    one, other = two_servers
+    others = "pid <> pg_backend_pid() AND datname = current_database()"
+    cut = text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")  # noqa: S608
+    assert all(other.write(lambda tx: tx.execute(cut).scalars().all()))
+
+    assert count(one, studies) == 0
+    assert one.write(lambda tx: add_study(tx, "s")) == "s"
+
+
+def test_a_step_that_is_cut_off_at_its_commit_is_told_and_not_run_again(two_servers):
+    one, other = two_servers
+    runs = []
+
+    def step(tx):
+        runs.append(add_study(tx, f"s{len(runs)}"))
+        mine = tx.execute(text("SELECT pg_backend_pid()")).scalar_one()
+        assert other.write(lambda tx: tx.execute(text(f"SELECT pg_terminate_backend({mine}, 5000)")).scalar())
+
+    with pytest.raises(DatabaseUnavailable, match=r"terminating connection"):
+        one.write(step)
+    assert runs == ["s0"]

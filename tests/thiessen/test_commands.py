@@ -5,9 +5,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from tests.conftest import address_of
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.main import build
+from thiessen.client import Client
 from thiessen.contract import LeaseRequest, Loss
+from thiessen.errors import Unauthorized
 from thiessen.search import History, Observed, Proposed, Random, Stream
 from thiessen.search.record import Record
 from thiessen.space import Float, Space
@@ -24,8 +27,10 @@ low = 0
 high = 1
 """
 COMMANDS = [
+    ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"),
+    ("db", "upgrade"), ("db", "check"), ("db", "backup"), ("replay",),
     ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"), ("db", "upgrade"),
-    ("replay",),
+    ("token", "create"), ("token", "list"), ("token", "revoke"),
 ]  # fmt: skip
 
 
@@ -129,14 +134,12 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 def test_a_port_in_use_and_a_wrong_database_end_serve_with_a_sentence(programs, tmp_path):
     first = programs("serve", "--database", f"sqlite:///{tmp_path}/a.db", "--port", "0")
-    from tests.conftest import address_of
 
     port = address_of(first).rsplit(":", 1)[1]
     for options, said in (
         (("--port", port, "--database", f"sqlite:///{tmp_path}/b.db"), f"Cannot listen on 127.0.0.1:{port}"),
         (("--port", "0", "--database", f"sqlite:///{tmp_path}/a.db"), "Another server owns"),
         (("--port", "0", "--database", "mysql://x"), "not a database address"),
-        (("--host", "0.0.0.0"), "no tokens yet"),  # noqa: S104 - refused
     ):
         refused = programs("serve", *options)
         assert refused.wait(30) == 1
@@ -230,3 +233,60 @@ def test_a_record_that_is_not_there_is_named(tmp_path):
     said = str(run("replay", tmp_path / "missing.json").exception)
 
     assert said == f"cannot read {tmp_path}/missing.json: No such file or directory."
+
+
+def test_a_server_elsewhere_without_tokens_is_refused_with_the_command_that_lets_it_start(
+    database, programs, monkeypatch
+):
+    serve = ("serve", "--host", "0.0.0.0", "--port", "0", "--database", database)  # noqa: S104 - wants tokens
+    refused = programs(*serve)
+    assert refused.wait(30) == 1
+    command = refused.log.read_text().split("start again: ")[1].strip()
+
+    made = run(*command.split()[1:], *([] if "--database" in command else ["--database", database]))
+    secret = made.stdout.strip()
+    served = programs(*serve)
+    address = f"http://127.0.0.1:{address_of(served).rsplit(':', 1)[1]}"
+
+    monkeypatch.delenv("THIESSEN_TOKEN", raising=False)
+    assert "This server wants a token" in str(run("best", "s", "--server", address).exception)
+    monkeypatch.setenv("THIESSEN_TOKEN", f"{secret[:-4]}0000")
+    assert "This token is not valid here" in str(run("best", "s", "--server", address).exception)
+    monkeypatch.setenv("THIESSEN_TOKEN", secret)
+    assert "There is no study 's'" in str(run("best", "s", "--server", address).exception)
+    assert secret.removeprefix("thiessen_")[:8] not in refused.log.read_text() + served.log.read_text()
+
+
+def test_tokens_are_made_listed_and_revoked_in_the_database(database):
+    made = run("token", "create", "node-7", "--scope", "work", "--days", "90", "--database", database)
+
+    assert re.fullmatch(r"thiessen_[A-Za-z0-9_-]{43}\n", made.stdout)
+    assert made.stderr == "Token node-7 may work. Keep it; it is not shown again:\n"
+    line = run("token", "list", "--database", database).stdout
+    assert re.fullmatch(r"node-7: work, made [-0-9]+ [:0-9]+ by console, until [-0-9]+ [:0-9]+\n", line)
+    assert run("token", "revoke", "node-7", "--database", database).stdout == "Token node-7 is revoked.\n"
+    assert "revoked" in run("token", "list", "--database", database).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("create", "a b", "--scope", "read"), "name: String should match pattern"),
+        (("create", "ann", "--scope", "write"), "got 'write'"),
+        (("create", "ann", "--scope", "read", "--project", "nowhere"), "There is no project 'nowhere'"),
+        (("create", "server", "--scope", "read"), "that name is the server's own"),
+        (("revoke", "ann"), "There is no token 'ann'"),
+    ],
+)
+def test_a_token_that_cannot_be_ends_the_command_with_a_sentence(database, arguments, said):
+    refused = run("token", *arguments, "--database", database)
+
+    assert isinstance(refused.exception, CommandFailed)
+    assert said in str(refused.exception)
+
+
+def test_what_is_no_token_is_refused_without_being_repeated():
+    with pytest.raises(Unauthorized) as refused:
+        Client("http://127.0.0.1:9", token="thiessen_a b")  # noqa: S106 - no token
+
+    assert "a b" not in str(refused.value)

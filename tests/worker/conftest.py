@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ STRANGE_TASKS = Path(__file__).parent / "strange_tasks"
 def work(programs):
     """Starts a worker that also offers the strange tasks."""
 
-    def start(client, *options):
-        return programs("worker", "--server", client.url, *options, PYTHONPATH=str(STRANGE_TASKS))
+    def start(client, *options, **environment):
+        path = os.pathsep.join(filter(None, (str(STRANGE_TASKS), os.environ.get("PYTHONPATH"))))
+        return programs("worker", "--server", client.url, *options, PYTHONPATH=path, **environment)
 
     return start
 

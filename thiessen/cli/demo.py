@@ -1,6 +1,7 @@
 """A real study from nothing: a server, a worker, some trained networks, a table of the best."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -50,6 +51,8 @@ def demo(
     from thiessen.cli.studies import connected
     from thiessen.cli.tables import ranking, terminal
 
+    for name in ("THIESSEN_TOKEN", "THIESSEN_REQUIRE_TOKENS"):
+        os.environ.pop(name, None)  # meant for another server: this one is its own
     console = terminal()
     with _stopped_by_signals(), _home(folder) as home:
         database = f"sqlite:///{home}/demo.db"

@@ -14,7 +14,7 @@ from thiessen.cli import demo, replay, studies
 from thiessen.cli.failure import CommandFailed
 from thiessen.version import __version__
 
-ROOMS: Final = {"app": ("serve", "db"), "worker": ("worker",)}  # and the commands that each adds
+ROOMS: Final = {"app": ("serve", "db", "token"), "worker": ("worker",)}  # and the commands that each adds
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """Commands that speak of studies to a server."""
 
 import json
+import os
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -92,12 +93,12 @@ def best(
 
 @contextmanager
 def connected(server: str) -> "Iterator[Client]":
-    """Yield a client; what the server refuses ends the command with its sentence."""
+    """Yield a client with the environment's token; what the server refuses ends the command."""
     from thiessen.client import Client
     from thiessen.errors import ThiessenError
 
     try:
-        with Client(server) as client:
+        with Client(server, token=os.environ.get("THIESSEN_TOKEN") or None) as client:
             yield client
     except ThiessenError as error:
         raise CommandFailed(str(error)) from error

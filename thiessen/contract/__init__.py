@@ -6,6 +6,19 @@ a newer server.
 
 from typing import Final
 
+from thiessen.contract.access import (
+    Audit,
+    Deed,
+    NewToken,
+    Project,
+    ProjectPatch,
+    ProjectRequest,
+    Projects,
+    Token,
+    TokenRequest,
+    Tokens,
+)
+from thiessen.contract.events import Event, EventPage
 from thiessen.contract.leases import (
     Diverged,
     Failure,
@@ -52,6 +65,14 @@ from thiessen.contract.trials import (
     TrialLine,
     Trials,
 )
+from thiessen.contract.webhooks import (
+    Delivery,
+    NewWebhook,
+    Webhook,
+    WebhookChange,
+    WebhookPage,
+    WebhookSpec,
+)
 
 CONTRACT: Final = 1
 """The number of this wire format; a server takes it and the one before."""
@@ -64,10 +85,15 @@ __all__ = [
     "Added",
     "AddedTrials",
     "Attempt",
+    "Audit",
     "Best",
     "BestConfig",
     "Counts",
+    "Deed",
+    "Delivery",
     "Diverged",
+    "Event",
+    "EventPage",
     "Failure",
     "Heartbeat",
     "HeartbeatAnswer",
@@ -75,12 +101,18 @@ __all__ = [
     "LeaseRequest",
     "Leases",
     "Loss",
+    "NewToken",
     "NewTrial",
     "NewTrials",
+    "NewWebhook",
     "OfferedTask",
     "Outcome",
     "Point",
     "Problem",
+    "Project",
+    "ProjectPatch",
+    "ProjectRequest",
+    "Projects",
     "Pruned",
     "Reasons",
     "Refused",
@@ -92,11 +124,18 @@ __all__ = [
     "StudySpec",
     "TaskAnswer",
     "Tasks",
+    "Token",
+    "TokenRequest",
+    "Tokens",
     "Trial",
     "TrialChanges",
     "TrialLine",
     "Trials",
     "Value",
+    "Webhook",
+    "WebhookChange",
+    "WebhookPage",
+    "WebhookSpec",
     "WorkerAnswer",
     "WorkerChanges",
     "WorkerSpec",

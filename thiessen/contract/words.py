@@ -62,6 +62,16 @@ Attributes = Annotated[
     dict[Label, JsonValue], AfterValidator(_bounded), Field(description="JSON of your own, kept beside it.")
 ]
 
+EventKind = Literal[
+    "study.created",
+    "study.changed",
+    "study.completed",
+    "study.archived",
+    "trial.created",
+    "trial.moved",
+    "trial.noted",
+]
+
 
 class Request(BaseModel):
     """What a client sends; nothing is guessed: neither a number from a string nor one from true."""

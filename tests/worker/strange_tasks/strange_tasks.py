@@ -96,6 +96,10 @@ def _seeds(config, context):
     return random.random() + legacy + torch.rand(()).item()
 
 
+def _counts_tokens(config, context):
+    return float(sum("thiessen_" in value for value in os.environ.values()))
+
+
 RAISES = Task("raises", _raises)
 EXITS = Task("exits", _exits)
 IS_KILLED = Task("is-killed", _is_killed)
@@ -113,3 +117,4 @@ REPORTS_HALF_A_STEP = Task("reports-half-a-step", _reports_half_a_step)
 RAISES_ODD_TEXT = Task("raises-odd-text", _raises_odd_text)
 FORKS_AND_DIES = Task("forks-and-dies", _forks_and_dies)
 REPORTS_MUCH = Task("reports-much", _reports_much)
+COUNTS_TOKENS = Task("counts-tokens", _counts_tokens)

@@ -1,0 +1,72 @@
+"""Signing in: a person gives a token once, and a cookie keeps it for as long as the browser is open."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from app.dashboard.pages import rendered
+from app.domain.access import Scope
+from app.domain.errors import Refusal, TooManyRequests
+from app.gate import COOKIE, Gate, address_of
+
+MOST_TEXT = 10_000  # bytes of the form
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True)
+class Login:
+    """The page that asks for a token, or says whose has been given."""
+
+    target: str  # the path to go to afterwards
+    name: str | None = None
+    wrong: str | None = None
+    is_needed: bool = True
+
+
+@router.get("/login")
+async def ask(request: Request, next: str = "/") -> Response:  # noqa: A002 - the parameter's name in the URL
+    gate: Gate = request.app.state.gate
+    token = request.cookies.get(COOKIE)
+    name = None
+    if token is not None and gate.tokens_required:
+        try:
+            name = (await gate.identify(token, address_of(request.scope))).name
+        except Refusal:
+            name = None  # has expired or was revoked: ask for another
+    return rendered("login.html", Login(_local(next), name=name, is_needed=gate.tokens_required))
+
+
+@router.post("/login")
+async def sign_in(request: Request) -> Response:
+    form = parse_qs((await request.body())[:MOST_TEXT].decode(errors="replace"))
+    target, token = _local(form.get("next", ["/"])[0]), form.get("token", [""])[0].strip()
+    gate: Gate = request.app.state.gate
+    try:
+        principal = await gate.identify(token, address_of(request.scope))
+    except Refusal as refusal:
+        late = isinstance(refusal, TooManyRequests)
+        status = HTTPStatus.TOO_MANY_REQUESTS if late else HTTPStatus.UNAUTHORIZED
+        return rendered("login.html", Login(target, wrong=str(refusal)), status)
+    if not principal.may(Scope.READ):
+        wrong = f"Token {principal.name!r} is not for reading; the dashboard needs the scope read."
+        return rendered("login.html", Login(target, wrong=wrong), HTTPStatus.FORBIDDEN)
+    answer = RedirectResponse(target, HTTPStatus.SEE_OTHER)
+    answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    return answer
+
+
+@router.post("/logout")
+async def sign_out() -> Response:
+    answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
+    answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return answer
+
+
+def _local(target: str) -> str:
+    """Return where to go after signing in, if it is here: nobody is sent to another site."""
+    is_here = target.startswith("/") and not target.startswith("//") and "\\" not in target
+    return target if is_here and target.isprintable() else "/"

@@ -1,0 +1,57 @@
+"""The page that says how to verify a signature is taken at its word."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.lifecycle.deliver import signature
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/webhooks.md"
+BODY = b'{"webhook": 1, "project": "default", "study": "s", "events": [{"seq": 1, "kind": "study.created"}]}'
+NOW = round(time.time())
+
+
+@pytest.fixture(scope="module")
+def example():
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL):
+        exec(block, names)  # noqa: S102 - what the reader would paste
+    return names
+
+
+def test_what_the_server_signs_is_accepted(example):
+    assert example["is_from_thiessen"]("secret", signature("secret", NOW, BODY), BODY)
+
+
+@pytest.mark.parametrize(
+    ("header", "body"),
+    [
+        (signature("other", NOW, BODY), BODY),
+        (signature("secret", NOW, BODY), BODY + b" "),
+        (signature("secret", NOW - 3600, BODY), BODY),
+        (signature("secret", NOW, BODY).replace(f"t={NOW}", f"t={NOW + 1}"), BODY),
+        (f"t={NOW},v1=", BODY),
+        (f"t={NOW},v1=ä", BODY),
+        ("t=²,v1=00", BODY),
+        ("", BODY),
+        ("v1", BODY),
+    ],
+)
+def test_what_it_did_not_sign_or_long_ago_is_refused(example, header, body):
+    assert not example["is_from_thiessen"]("secret", header, body)
+
+
+def test_the_receiver_of_the_page_takes_what_is_signed_and_nothing_else(example, monkeypatch, capsys):
+    monkeypatch.setenv("WEBHOOK_SECRET", "secret")
+    receiver = TestClient(example["app"])
+
+    def post(header):
+        return receiver.post("/thiessen", content=BODY, headers={"Thiessen-Signature": header}).status_code
+
+    assert post(signature("other", NOW, BODY)) == 403
+    assert capsys.readouterr().out == ""
+    assert post(signature("secret", NOW, BODY)) == 204
+    assert capsys.readouterr().out == "1 study.created\n"

@@ -1,0 +1,67 @@
+import threading
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.conftest import address_of, wait_until
+from thiessen.cli.main import build
+from thiessen.client import Client
+from thiessen.contract import Point
+from thiessen.errors import LeaseLost, ServerFailed, ServerUnreachable, TooManyRequests
+from worker import daemon
+
+
+def token_of(database, name, scope):
+    made = CliRunner().invoke(build(), ["token", "create", name, "--scope", scope, "--database", database])
+    return made.stdout.strip()
+
+
+def test_a_worker_trains_with_its_token_and_nobody_else_reads_it(database, programs, work, a_study):
+    token, admin = token_of(database, "node-7", "work"), token_of(database, "root", "admin")
+    server = programs("serve", "--database", database, "--port", "0", THIESSEN_REQUIRE_TOKENS="true")
+    with Client(address_of(server), token=admin) as client:
+        wait_until(client.is_ready)
+        client.create_study(a_study("counts-tokens"))
+
+        worker = work(client, "--idle-exit", "0.5", THIESSEN_TOKEN=token)
+
+        assert worker.wait(120) == 0
+        assert client.trial("counts-tokens", 0).loss == 0
+        logs = server.log.read_text() + worker.log.read_text()
+        assert all(secret[9:17] not in logs for secret in (token, admin))
+
+
+def test_a_worker_without_the_right_token_ends_with_a_sentence(database, programs, work):
+    reads = token_of(database, "reader", "read")
+    server = programs("serve", "--database", database, "--port", "0", THIESSEN_REQUIRE_TOKENS="true")
+    with Client(address_of(server)) as client:
+        wait_until(client.is_ready)
+        for token, said in ((None, "This server wants a token"), (reads, "This needs the scope work")):
+            worker = work(client, "--devices", "cpu", **({"THIESSEN_TOKEN": token} if token else {}))
+            assert worker.wait(120) == 1
+            assert said in worker.log.read_text()
+
+
+@pytest.mark.parametrize("away", [ServerUnreachable, ServerFailed, TooManyRequests])
+def test_what_may_succeed_later_is_asked_again(monkeypatch, away):
+    monkeypatch.setattr(daemon, "IDLE_SECONDS", 0)
+    answers = iter([away("later"), "done"])
+
+    def call():
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    assert daemon._patiently(call, threading.Event()) == "done"
+
+
+@pytest.mark.parametrize("refusal", [TooManyRequests, LeaseLost])
+def test_no_points_are_left_out_because_the_server_is_asked_too_often(refusal):
+    class Refusing:
+        def heartbeat(self, *_):
+            raise refusal("no")
+
+    with pytest.raises(refusal):
+        daemon._beat(Refusing(), SimpleNamespace(lease_id="l"), [Point(step=1, metrics={"loss": 0.5})])

@@ -1,0 +1,29 @@
+"""Events: what happened in a study, in order."""
+
+from datetime import datetime
+
+from pydantic import Field, JsonValue
+
+from thiessen.contract.words import Answer
+
+
+class Event(Answer):
+    """One thing that happened in a study."""
+
+    seq: int = Field(description="Its number in the study: from 1, without gaps.")
+    at: datetime
+    who: str = Field(description="The name of the token that did it; `anonymous` without one, or `server`.")
+    kind: str = Field(description="Such as `trial.moved`; new kinds may come.")
+    trial: int | None = Field(description="The trial's number, when it is about a trial.")
+    attempt: int | None
+    before: str | None = Field(description="The trial's state before.")
+    after: str | None = Field(description="The trial's state now.")
+    cause: str | None
+    data: dict[str, JsonValue] | None
+
+
+class EventPage(Answer):
+    """Events in order, and where to go on."""
+
+    events: list[Event]
+    next: int = Field(description="Ask with `after` set to this for what came later.")
