@@ -14,6 +14,7 @@ from fastapi import Depends, FastAPI
 from app.api import (
     best,
     events,
+    export,
     health,
     leases,
     metrics,
@@ -102,9 +103,9 @@ def build(settings: Settings) -> FastAPI:
         tokens_required=settings.tokens_required,
         requests_per_second=settings.requests_per_second,
     )
-    for router in (studies, trials, events, best, leases, workers, projects, tokens, webhooks):
+    for router in (studies, trials, export, events, best, leases, workers, projects, tokens, webhooks):
         app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
-    for router in (studies, trials, events):
+    for router in (studies, trials, export, events):
         app.include_router(
             router.router,
             prefix="/api/v1/projects/{project}",
