@@ -87,6 +87,10 @@ class Client:
         """Return the best configs of a study, best first. Raises StudyNotFound."""
         return self._send(Best, "GET", f"/studies/{_segment(name)}/best?top={top}").best
 
+    def export(self, name: str) -> bytes:
+        """Return everything of a study as one JSON document. Raises StudyNotFound."""
+        return self._request("GET", f"/studies/{_segment(name)}/export").content
+
     def trial(self, name: str, number: int) -> Trial:
         """Return a trial with its attempts and reports. Raises StudyNotFound, TrialNotFound."""
         return self._send(Trial, "GET", f"/studies/{_segment(name)}/trials/{number}")
