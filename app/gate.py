@@ -13,8 +13,8 @@ from fastapi.security.base import SecurityBase
 
 from app.domain.access import ANONYMOUS, Principal, Scope
 from app.domain.errors import BoundElsewhere, ProjectNotFound, ScopeMissing, TooManyRequests, Unauthorized
-from app.domain.project import DEFAULT
 from app.domain.rate import Rates
+from app.domain.study import DEFAULT_PROJECT
 from app.lifecycle import access
 from app.storage import Store
 
@@ -120,7 +120,7 @@ class Allowed(SecurityBase):
         principal = cast("Principal", request.state.principal)
         self.insist(principal)
         if principal.project is not None:
-            self._check_reach(principal, request.path_params.get("project", DEFAULT))
+            self._check_reach(principal, request.path_params.get("project", DEFAULT_PROJECT))
         return principal
 
     def insist(self, principal: Principal) -> None:
@@ -136,7 +136,5 @@ class Allowed(SecurityBase):
 
 
 READ: Final = Depends(Allowed(Scope.READ))
-SUBMIT: Final = Depends(Allowed(Scope.SUBMIT))
-WORK: Final = Depends(Allowed(Scope.WORK))
 Reader = Annotated[Principal, Depends(Allowed(Scope.READ, Reach.OWN))]
 ServerAdmin = Annotated[Principal, Depends(Allowed(Scope.ADMIN, Reach.SERVER))]

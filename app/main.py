@@ -163,3 +163,5 @@ async def _sweep(house: House) -> None:
         except DatabaseUnavailable as error:
             house.hearing.interrupt()
             log.warning("%s", error)
+        except Exception:
+            log.exception("Sweeping failed; it is tried again.")

@@ -13,14 +13,19 @@ ThiessenError
     ├── TrialNotFound
     ├── ProjectNotFound
     ├── TokenNotFound
+    ├── WorkerNotFound
     ├── ForbiddenAddress  the server does not call this address
     ├── ProjectNotFound
     ├── StudyNotFound
     ├── TrialNotFound
     ├── WebhookNotFound
     ├── StudyExists       the name is taken by a study with another spec
+    ├── StudyEnded        the study takes no more of this
     ├── ProjectExists     the name is taken by a project with other quotas
     ├── TokenExists       the name is, or was, that of another token
+    ├── QuotaUsedUp       the project has as much of this as it may
+    ├── MoveRefused       the trial is in no state for this
+    ├── WorkerUnknown     the worker has not registered, so its tasks are not known
     ├── LeaseLost         the trial was given to somebody else, or has its result
     └── ResultDiffers     this lease has already reported something else
 """
@@ -86,8 +91,16 @@ class WebhookNotFound(Refused):
     """No webhook has this number."""
 
 
+class WorkerNotFound(Refused):
+    """No worker has registered under this name."""
+
+
 class StudyExists(Refused):
     """The name is taken by a study with another spec."""
+
+
+class StudyEnded(Refused):
+    """The study takes no more of this."""
 
 
 class ProjectExists(Refused):
@@ -96,6 +109,18 @@ class ProjectExists(Refused):
 
 class TokenExists(Refused):
     """The name is, or was, that of another token."""
+
+
+class QuotaUsedUp(Refused):
+    """The project has as much of this as it may."""
+
+
+class MoveRefused(Refused):
+    """The trial is in no state for this."""
+
+
+class WorkerUnknown(Refused):
+    """The worker has not registered, so its tasks are not known."""
 
 
 class LeaseLost(Refused):
@@ -118,7 +143,12 @@ _BY_TYPE: dict[str, type[Refused]] = {
     "token-not-found": TokenNotFound,
     "forbidden-address": ForbiddenAddress,
     "webhook-not-found": WebhookNotFound,
+    "worker-not-found": WorkerNotFound,
     "study-exists": StudyExists,
+    "study-ended": StudyEnded,
+    "quota-used-up": QuotaUsedUp,
+    "move-refused": MoveRefused,
+    "worker-unknown": WorkerUnknown,
     "project-exists": ProjectExists,
     "token-exists": TokenExists,
     "lease-lost": LeaseLost,

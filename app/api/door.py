@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 
 from fastapi import Request
 from starlette.responses import RedirectResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.api.problems import problem, refused, unavailable
 from app.domain.access import ANONYMOUS, Principal
@@ -15,10 +15,6 @@ from app.gate import COOKIE, OPEN, Gate, address_of
 from app.storage import DatabaseUnavailable
 
 READING: Final = {"GET", "HEAD", "OPTIONS"}
-GUARDS: Final = (  # on every answer: a browser takes it for what it says it is, and shows it to no other site
-    (b"x-content-type-options", b"nosniff"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
 Headers = dict[bytes, bytes]
 
 
@@ -48,13 +44,7 @@ class Door:
             else:
                 scope.setdefault("state", {}).update(principal=principal, who=principal.name)
                 answer = self.app
-
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *GUARDS]
-            await send(message)
-
-        await answer(scope, receive, send_guarded)
+        await answer(scope, receive, send)
 
     async def _admitted(self, scope: Scope, headers: Headers) -> Principal:
         address = address_of(scope)

@@ -8,8 +8,9 @@ from thiessen.contract import CONTRACT, CONTRACT_HEADER
 
 ALWAYS: Final = [
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),  # with none a browser would not say that our forms are ours
     (b"x-frame-options", b"DENY"),
+    (b"cross-origin-resource-policy", b"same-origin"),
     (CONTRACT_HEADER.lower().encode(), str(CONTRACT).encode()),
 ]
 NOTHING: Final = (

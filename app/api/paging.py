@@ -5,8 +5,7 @@ from typing import Annotated, Protocol
 
 from fastapi import Query
 
-Cursor = Annotated[int | None, Query(ge=0, lt=2**63, description="`next` of the page before.")]
-Limit = Annotated[int, Query(ge=1, le=1000, description="How many to list.")]
+Cursor = Annotated[str | None, Query(pattern=r"^\d{1,18}$", description="`next` of the page before.")]
 
 
 class Numbered(Protocol):
@@ -16,6 +15,6 @@ class Numbered(Protocol):
     def id(self) -> int: ...
 
 
-def following(page: Sequence[Numbered], limit: int) -> int | None:
+def following(page: Sequence[Numbered], limit: int) -> str | None:
     """Return the cursor of the next page; None when this one was not full."""
-    return page[-1].id if len(page) == limit else None
+    return str(page[-1].id) if len(page) == limit else None

@@ -14,7 +14,7 @@ Top = Annotated[int, Query(ge=1, le=1000, description="How many configs to list.
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many to list at once.")]
 
 
-def _project(request: Request) -> str:
+async def _project(request: Request) -> str:
     project: str = request.path_params.get("project", DEFAULT_PROJECT)
     return project
 

@@ -6,7 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 
 from app.api.keys import TheKey
-from app.api.paging import Cursor, Limit, following
+from app.api.paging import Cursor, following
+from app.api.paths import Limit
 from app.api.problems import documented
 from app.domain.project import Project, Quotas
 from app.domain.reply import Reply
@@ -53,7 +54,7 @@ async def list_projects(
     house: TheHouse, who: Reader, cursor: Cursor = None, limit: Limit = 100
 ) -> contract.Projects:
     """List the projects; a token that is bound to one sees only that."""
-    page = await house.store.seen(lambda tx: projects.every(tx, who, after=cursor or 0, limit=limit))
+    page = await house.store.seen(lambda tx: projects.every(tx, who, after=int(cursor or 0), limit=limit))
     return contract.Projects(projects=[_wire(found) for found in page], next=following(page, limit))
 
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from app.api.paging import Cursor, Limit, following
+from app.api.paging import Cursor, following
+from app.api.paths import Limit
 from app.api.problems import documented
 from app.domain.access import Scope, Token
 from app.gate import ServerAdmin
@@ -48,7 +49,7 @@ async def list_tokens(
     house: TheHouse, _: ServerAdmin, cursor: Cursor = None, limit: Limit = 100
 ) -> contract.Tokens:
     """List the tokens, revoked and expired ones too, without their secrets."""
-    page = await house.store.seen(lambda tx: access.every(tx, after=cursor or 0, limit=limit))
+    page = await house.store.seen(lambda tx: access.every(tx, after=int(cursor or 0), limit=limit))
     return contract.Tokens(tokens=[_wire(token) for token in page], next=following(page, limit))
 
 
@@ -66,8 +67,9 @@ async def revoke_token(name: TokenName, house: TheHouse, who: ServerAdmin) -> No
 async def list_audit(
     house: TheHouse, _: ServerAdmin, cursor: Cursor = None, limit: Limit = 100
 ) -> contract.Audit:
-    """List what was done to tokens and projects, the newest first. Studies tell theirs by events."""
-    page = await house.store.seen(lambda tx: access.deeds(tx, before=cursor, limit=limit))
+    """List what was done to tokens, projects and webhooks, the newest first; studies have their events."""
+    before = None if cursor is None else int(cursor)
+    page = await house.store.seen(lambda tx: access.deeds(tx, before=before, limit=limit))
     return contract.Audit(audit=[contract.Deed(**vars(deed)) for deed in page], next=following(page, limit))
 
 

@@ -4,6 +4,7 @@ from functools import partial
 from http import HTTPStatus
 from secrets import token_hex
 from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Path, Query
 
@@ -17,6 +18,7 @@ from app.storage import Transaction, audit, webhooks
 from thiessen import contract
 
 SECRET_BYTES: Final = 32
+DONE: Final = {"active": "resumed", "paused": "paused"}
 ABSENT = documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])
@@ -37,7 +39,7 @@ async def create_webhook(
 
     def step(tx: Transaction) -> Webhook:
         made = webhooks.add(tx, subscription=asked, secret=secret, who=who.name)
-        audit.append(tx, who.name, "webhook.create", str(made.id), {"url": sent.url})
+        audit.append(tx, who.name, "webhook.created", str(made.id), {"host": urlsplit(sent.url).hostname})
         return made
 
     return wire.new_webhook(await house.store.written(step), secret)
@@ -72,7 +74,7 @@ async def change_webhook(
 
     def step(tx: Transaction) -> Webhook:
         changed = verb(tx, webhook_id=webhook_id)
-        audit.append(tx, who.name, f"webhook.{sent.state}", str(webhook_id))
+        audit.append(tx, who.name, f"webhook.{DONE[sent.state]}", str(webhook_id))
         return changed
 
     return wire.webhook(await house.store.written(step))
@@ -84,6 +86,6 @@ async def delete_webhook(webhook_id: WebhookId, house: TheHouse, who: ServerAdmi
 
     def step(tx: Transaction) -> None:
         webhooks.remove(tx, webhook_id=webhook_id)
-        audit.append(tx, who.name, "webhook.delete", str(webhook_id))
+        audit.append(tx, who.name, "webhook.removed", str(webhook_id))
 
     await house.store.written(step)

@@ -24,7 +24,6 @@ POLICY: Final = {
         "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
     "Cache-Control": "no-store",  # after signing out the browser has nothing left to show
-    "Referrer-Policy": "same-origin",  # with none at all a browser would not say that our forms are ours
 }
 REFRESH_SECONDS: Final = 3
 

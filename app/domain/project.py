@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
-
-DEFAULT: Final = "default"  # whose studies are also found without naming a project
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,7 +55,7 @@ def purge(tx: Transaction, project: str, name: str, who: str) -> None:
     study = studies.named(tx, project, name)
     studies.lock(tx, study.id)
     studies.remove(tx, study.id)
-    audit.append(tx, who, "study.purge", f"{project}/{name}", None)
+    audit.append(tx, who, "study.purged", f"{project}/{name}", None)
 
 
 def _restated(study: Study, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def pending(tx: Transaction, study_id: StudyId, numbered: int, last: int) -> Ite
         .where(trials.c.study_id == study_id, trials.c.number < numbered, ended.c.seq.is_(None))
         .order_by(trials.c.number)
     )
-    yield from tx.execute(statement).tuples()
+    return ((number, config) for number, config in tx.execute(statement))
 
 
 def append(

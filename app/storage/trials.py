@@ -317,7 +317,7 @@ def configs(tx: Transaction, study_id: StudyId, begin: int, end: int) -> Iterato
         .where(trials.c.study_id == study_id, trials.c.number >= begin, trials.c.number < end)
         .order_by(trials.c.number)
     )
-    yield from tx.execute(statement).tuples()
+    return ((number, config) for number, config in tx.execute(statement))
 
 
 def best(tx: Transaction, study: Study, top: int) -> list[Ranked]:

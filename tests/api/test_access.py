@@ -9,6 +9,7 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from app.api.limits import LARGEST_BODY
 from app.domain.access import CONSOLE, Scope
 from app.domain.project import Quotas
 from app.gate import FRESH_SECONDS, OPEN, Allowed, address_of
@@ -116,8 +117,9 @@ def test_what_does_not_exist_is_not_told_to_strangers(anonymous, guarded):
     assert guarded.get("/api/v1/nothing").status_code == 404
 
 
-def test_a_stranger_is_refused_before_the_body_is_read(anonymous):
-    answer = anonymous.post("/api/v1/studies", content="{", headers={"content-type": "application/json"})
+@pytest.mark.parametrize("body", ["{", "x" * (LARGEST_BODY + 1)])
+def test_a_stranger_is_refused_before_the_body_is_read(anonymous, body):
+    answer = anonymous.post("/api/v1/studies", content=body, headers={"content-type": "application/json"})
 
     assert is_a_problem(answer, 401, "unauthorized", "wants a token")
     assert answer.headers["www-authenticate"] == 'Bearer realm="thiessen"'
@@ -368,10 +370,10 @@ def test_an_address_of_ipv6_is_its_network(host, address):
 
 
 def test_a_database_that_is_away_is_told_at_the_door_too(guarded, monkeypatch):
-    def gone(_):
+    async def gone(_):
         raise DatabaseUnavailable("The database does not answer: gone.")
 
-    monkeypatch.setattr(guarded.store, "read", gone)
+    monkeypatch.setattr(guarded.store, "seen", gone)
 
     answer = guarded.get("/api/v1/projects")
 

@@ -10,8 +10,9 @@ from thiessen.errors import Refused
 
 EVERYWHERE = {
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "x-frame-options": "DENY",
+    "cross-origin-resource-policy": "same-origin",
 }
 
 
@@ -42,7 +43,7 @@ def test_a_fault_and_a_stranger_get_the_same_headers(api, monkeypatch):
 
 def test_what_the_interface_answers_is_not_kept_and_a_page_may_be(api):
     assert api.get("/api/v1/studies/nobody").headers["cache-control"] == "no-store"
-    assert "cache-control" not in api.get("/style.css").headers
+    assert "cache-control" not in api.get("/healthz").headers
 
 
 def test_what_a_route_says_itself_stays(api):

@@ -17,10 +17,12 @@ def create(api, **changed):
 
 
 def test_the_secret_of_a_webhook_is_shown_once(api):
-    created = create(api, kinds=["study.completed"]).json()
+    answer = create(api, kinds=["study.completed"])
+    created = answer.json()
     secret = created.pop("secret")
 
     assert len(bytes.fromhex(secret)) == 32
+    assert answer.headers["cache-control"] == "no-store"
     assert secret != create(api).json()["secret"]
     assert created.pop("created_at").endswith("Z")
     assert created == {

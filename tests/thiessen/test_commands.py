@@ -1,6 +1,7 @@
 import json
 import re
 
+import httpx
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -293,3 +294,14 @@ def test_what_is_no_token_is_refused_without_being_repeated():
         Client("http://127.0.0.1:9", token="thiessen_a b")  # noqa: S106 - no token
 
     assert "a b" not in str(refused.value)
+
+
+def test_while_a_server_owns_a_file_its_tokens_are_made_over_http(server, database):
+    made = run("token", "create", "ann", "--scope", "read", "--database", database)
+
+    if database.startswith("sqlite"):
+        assert "Another server owns" in str(made.exception)
+    else:
+        assert made.stdout.startswith("thiessen_")
+    asked = httpx.post(f"{server.url}/api/v1/tokens", json={"name": "bob", "scopes": ["read"]})
+    assert asked.json()["token"].startswith("thiessen_")

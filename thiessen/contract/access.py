@@ -47,7 +47,7 @@ class Tokens(Answer):
     """Tokens in order of creation."""
 
     tokens: list[Token]
-    next: int | None  # the cursor of the next page
+    next: str | None  # the cursor of the next page
 
 
 class ProjectRequest(Request):
@@ -84,7 +84,7 @@ class Projects(Answer):
     """Projects in order of creation."""
 
     projects: list[Project]
-    next: int | None  # the cursor of the next page
+    next: str | None  # the cursor of the next page
 
 
 class Deed(Answer):
@@ -102,4 +102,4 @@ class Audit(Answer):
     """Lines of the audit, the newest first."""
 
     audit: list[Deed]
-    next: int | None  # the cursor of the next page, which is older
+    next: str | None  # the cursor of the next page, which is older
