@@ -142,3 +142,14 @@ def test_a_second_replay_at_once_is_refused_for_now(study):
     assert sorted(answer.status_code for answer in answers) == [200, 503]
     refused = max(answers, key=lambda answer: answer.status_code)
     assert refused.json()["type"] == "urn:thiessen:replay-unavailable"
+
+
+def test_a_replay_that_takes_too_long_is_stopped_and_the_next_one_may_begin(api, monkeypatch):
+    api.post("/api/v1/studies", json={"name": "s", "task": "t", "space": {"x": {"type": "boolean"}}})
+    with monkeypatch.context() as hurried:
+        hurried.setattr("app.lifecycle.replay.REPLAY_SECONDS", 0.0)
+        refused = api.get("/api/v1/studies/s/replay")
+
+    assert (refused.status_code, refused.json()["type"]) == (503, "urn:thiessen:replay-unavailable")
+    assert "ask for fewer trials with `first`" in refused.json()["detail"]
+    assert api.get("/api/v1/studies/s/replay").json()["replayable"]
