@@ -131,6 +131,10 @@ class Client:
         path = self._studies(name, "trials")
         return self._send(AddedTrials, "POST", path, NewTrials(trials=list(trials))).trials
 
+    def export(self, name: str) -> bytes:
+        """Return everything of a study as one JSON document. Raises StudyNotFound."""
+        return self._request("GET", f"/studies/{_segment(name)}/export").content
+
     def trial(self, name: str, number: int) -> Trial:
         """Return a trial with its attempts and reports. Raises StudyNotFound, TrialNotFound."""
         return self._send(Trial, "GET", self._studies(name, "trials", str(number)))

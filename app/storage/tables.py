@@ -203,6 +203,8 @@ trials = Table(
     Index("trials_overdue", "free_at", "id", **_where("state = 'running'")),
     Index("trials_by_turn", "study_id", "turn", unique=True, **_where("turn IS NOT NULL")),
     Index("trials_by_state", "study_id", "state", "number"),
+    Index("trials_of_people", "study_id", "origin", "number", **_where("origin <> 'proposed'")),
+    Index("trials_by_end", "study_id", "state", "finished_at", "number", **_where("finished_at IS NOT NULL")),
     Index("trials_by_loss", "study_id", "loss", "number", **_where("state = 'succeeded'")),
 )
 

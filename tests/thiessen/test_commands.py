@@ -251,7 +251,10 @@ def test_a_file_that_is_no_json_is_refused_as_such(text, tmp_path):
 def test_a_record_that_is_not_there_is_named(tmp_path):
     said = str(run("replay", tmp_path / "missing.json").exception)
 
-    assert said == f"cannot read {tmp_path}/missing.json: No such file or directory."
+    assert said == (
+        f"cannot read {tmp_path}/missing.json: No such file or directory. "
+        "With --server it is the name of a study."
+    )
 
 
 def test_a_server_elsewhere_without_tokens_is_refused_with_the_command_that_lets_it_start(
