@@ -11,10 +11,10 @@ from typing import Final
 from thiessen.client import Client
 from thiessen.contract import Failure, Lease, Point, Pruned, Value
 from thiessen.contract.words import Verdict
-from thiessen.errors import LeaseLost, Refused, ServerFailed, ServerUnreachable
+from thiessen.errors import LeaseLost, Refused, ServerFailed, TooManyRequests
 from worker import failpoint
 from worker.child import Ending, Order
-from worker.patience import LONGEST_PAUSE, Patience
+from worker.patience import LATER, LONGEST_PAUSE, Patience
 from worker.slot import Slot
 from worker.spool import FOR_GOOD, Result, Spool
 
@@ -103,7 +103,7 @@ class Attempt:
         self._beaten_at = time.monotonic()
         try:
             verdict = self._beat()
-        except (ServerUnreachable, ServerFailed) as error:
+        except LATER as error:
             if not self._patience.bears(self._heard_at):
                 raise
             log.warning("training goes on without the server: %s", error)
@@ -117,7 +117,7 @@ class Attempt:
         verdict: Verdict = "continue"
         try:
             verdict = self._client.heartbeat(self._lease.lease_id, self._points[:size]).verdict
-        except LeaseLost:
+        except (LeaseLost, TooManyRequests):
             raise
         except Refused as refusal:
             log.warning("%s: %d points of the curve are left out: %s", self._name, size, refusal)
