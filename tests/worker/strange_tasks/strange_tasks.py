@@ -87,6 +87,13 @@ def _takes(config, context):
     return config["x"]
 
 
+def _prints_and_dies(config, context):
+    print("x" * 20_000)  # noqa: T201
+    print("the last words", flush=True)  # noqa: T201
+    os.system("echo those of a program >&2")  # noqa: S605
+    os._exit(7)
+
+
 def _prunes_itself(config, context):
     raise Pruned(config["x"])
 
@@ -118,6 +125,7 @@ DIVERGES = Task("diverges", _diverges)
 RETURNS_NOTHING = Task("returns-nothing", _returns_nothing)
 GOES_BACK = Task("goes-back", _goes_back)
 TAKES = Task("takes", _takes)
+PRINTS_AND_DIES = Task("prints-and-dies", _prints_and_dies)
 PRUNES_ITSELF = Task("prunes-itself", _prunes_itself)
 IGNORES_THAT_IT_IS_PRUNED = Task("ignores-that-it-is-pruned", _ignores_that_it_is_pruned)
 SEEDS = Task("seeds", _seeds)
