@@ -81,9 +81,13 @@ def _reports_much(config, context):
 
 def _takes(config, context):
     """Report every tenth of a second for `seconds`, then return x."""
-    for step in range(int(config["seconds"] * 10)):
-        context.report(step, x=config["x"])
-        time.sleep(0.1)
+    try:
+        for step in range(int(config["seconds"] * 10)):
+            context.report(step, x=config["x"])
+            time.sleep(0.1)
+    except Pruned:
+        print("tidied up")  # noqa: T201
+        raise
     return config["x"]
 
 
