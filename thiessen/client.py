@@ -133,7 +133,7 @@ class Client:
 
     def export(self, name: str) -> bytes:
         """Return everything of a study as one JSON document. Raises StudyNotFound."""
-        return self._request("GET", f"/studies/{_segment(name)}/export").content
+        return self._request("GET", self._studies(name, "export")).content
 
     def trial(self, name: str, number: int) -> Trial:
         """Return a trial with its attempts and reports. Raises StudyNotFound, TrialNotFound."""

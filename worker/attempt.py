@@ -51,6 +51,7 @@ class Attempt:
         self._beat_seconds = lease.lease_seconds / 3
         self._longest_pause = min(LONGEST_PAUSE, self._beat_seconds)
         self._points: list[Point] = []
+        self._log_tail = ""  # as it was last sent
         self._heard_at = self._beaten_at = time.monotonic()
         self._prune_by: float | None = None
 
@@ -114,14 +115,17 @@ class Attempt:
     def _beat(self) -> Verdict:
         """Send a heartbeat with the oldest points. Raises LeaseLost, ServerUnreachable, ServerFailed."""
         size = _batch(self._points)
+        printed = self._slot.printed()
+        log_tail = None if printed == self._log_tail else printed
         verdict: Verdict = "continue"
         try:
-            verdict = self._client.heartbeat(self._lease.lease_id, self._points[:size]).verdict
+            verdict = self._client.heartbeat(self._lease.lease_id, self._points[:size], log_tail).verdict
         except (LeaseLost, TooManyRequests):
             raise
         except Refused as refusal:
             log.warning("%s: %d points of the curve are left out: %s", self._name, size, refusal)
         del self._points[:size]
+        self._log_tail = printed
         return verdict
 
     def _drain(self) -> None:
@@ -139,7 +143,10 @@ class Attempt:
             )
 
     def _deliver(self, ending: Ending) -> None:
-        """Write the result down, send what remains of the curve, tell the result. Raises Stopped, Refused."""
+        """Write the result down, send what remains of curve and log, tell the result.
+
+        Raises Stopped, Refused.
+        """
         result = Result(
             server=self._client.url, lease_id=self._lease.lease_id, name=self._name, ending=ending
         )
@@ -157,9 +164,9 @@ class Attempt:
             log.warning("%s: its result stays on this disk: %s", self._name, refusal)
 
     def _send_curve(self) -> None:
-        """Send the points that wait. Where they are not wanted the result may be."""
+        """Send the points that wait and what was printed last. Refused or not, the result follows."""
         try:
-            while self._points:
+            while self._points or self._slot.printed() != self._log_tail:
                 self._insist(self._beat, even_if_it_fails=False)
         except (ServerFailed, LeaseLost) as error:
             log.warning("%s: %d points of the curve are left out: %s", self._name, len(self._points), error)

@@ -1,9 +1,11 @@
 """What runs in a slot's child process: it trains what it is sent, and dies with its parent."""
 
+import io
 import math
 import os
 import random
 import signal
+import sys
 import threading
 import traceback
 from contextlib import suppress
@@ -42,9 +44,10 @@ Ending = Outcome | Failure
 Message = Point | Ending
 
 
-def main(orders: Connection, lifeline: Connection, device: str, threads: int) -> None:
+def main(orders: Connection, lifeline: Connection, output: Connection, device: str, threads: int) -> None:
     """Train each order that comes, until the parent closes the pipe or is gone."""
     os.setsid()  # a group of its own, so that all it starts can be ended with it
+    _print_to(output)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
     torch.set_num_threads(threads)
@@ -126,6 +129,15 @@ def _failure(kind: Literal["error", "out_of_memory"], error: BaseException) -> F
 def _clean(text: str) -> str:
     """Return the text as the wire takes it: no half of a surrogate pair, no NUL."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+
+
+def _print_to(output: Connection) -> None:
+    """Send what this process and all that it starts print through a pipe, line by line."""
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(output.fileno(), stream.fileno())
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(line_buffering=True)
+    output.close()
 
 
 def _die_with_parent(lifeline: Connection) -> None:

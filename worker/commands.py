@@ -20,6 +20,47 @@ if TYPE_CHECKING:
     from worker.spool import Spool
     from worker.tasks import Task
 
+Server = Annotated[str, typer.Option(envvar="THIESSEN_SERVER", help="Address of the server.")]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        envvar="THIESSEN_TOKEN",
+        help="Token with the scope work. Better in the environment: other users see options.",
+    ),
+]
+Devices = Annotated[str, typer.Option(help="auto, cpu, mps, or a list such as cuda:0,cuda:1.")]
+Studies = Annotated[list[str] | None, typer.Option(help="Work for this study only; repeatable.")]
+Name = Annotated[str | None, typer.Option(help="Name of this worker.", show_default="the host's name")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        envvar="THIESSEN_THREADS",
+        help="Threads of each device.",
+        show_default="its share of cores",
+    ),
+]
+IdleExit = Annotated[
+    float | None, typer.Option(min=0, help="Stop after so many seconds with nothing to train.")
+]
+Labels = Annotated[
+    list[str] | None, typer.Option(metavar="KEY=VALUE", help="What studies may require; repeatable.")
+]
+SpoolDir = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where results wait for the server.",
+        show_default="~/.local/state/thiessen/results",
+        file_okay=False,
+    ),
+]
+OfflineFor = Annotated[
+    float,
+    typer.Option(
+        min=0, envvar="THIESSEN_OFFLINE_FOR", help="Bear a server that is away for so many seconds."
+    ),
+]
+
 
 def register(commands: typer.Typer) -> None:
     """Add the worker's command."""
@@ -27,50 +68,16 @@ def register(commands: typer.Typer) -> None:
 
 
 def worker(
-    server: Annotated[
-        str, typer.Option(envvar="THIESSEN_SERVER", help="Address of the server.")
-    ] = "http://127.0.0.1:8000",
-    token: Annotated[
-        str | None,
-        typer.Option(
-            envvar="THIESSEN_TOKEN",
-            help="Token with the scope work. Better in the environment: other users see options.",
-        ),
-    ] = None,
-    devices: Annotated[str, typer.Option(help="auto, cpu, mps, or a list such as cuda:0,cuda:1.")] = "auto",
-    study: Annotated[list[str] | None, typer.Option(help="Work for this study only; repeatable.")] = None,
-    name: Annotated[
-        str | None, typer.Option(help="Name of this worker.", show_default="the host's name")
-    ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            envvar="THIESSEN_THREADS",
-            help="Threads of each device.",
-            show_default="its share of cores",
-        ),
-    ] = None,
-    idle_exit: Annotated[
-        float | None, typer.Option(min=0, help="Stop after so many seconds with nothing to train.")
-    ] = None,
-    label: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="What studies may require; repeatable.")
-    ] = None,
-    spool_dir: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where results wait for the server.",
-            show_default="~/.local/state/thiessen/results",
-            file_okay=False,
-        ),
-    ] = None,
-    offline_for: Annotated[
-        float,
-        typer.Option(
-            min=0, envvar="THIESSEN_OFFLINE_FOR", help="Bear a server that is away for so many seconds."
-        ),
-    ] = 3600.0,
+    server: Server = "http://127.0.0.1:8000",
+    token: Token = None,
+    devices: Devices = "auto",
+    study: Studies = None,
+    name: Name = None,
+    threads: Threads = None,
+    idle_exit: IdleExit = None,
+    label: Labels = None,
+    spool_dir: SpoolDir = None,
+    offline_for: OfflineFor = 3600.0,
 ) -> None:
     """Train trials for a server, one at a time on each device, until stopped.
 

@@ -183,10 +183,8 @@ def _lease(worker: Worker, request: LeaseRequest) -> list[Lease]:
         return worker.patience.until_answered(partial(_ask, worker, request))
     except LeaseLost as lost:  # the answers were lost for longer than the lease
         log.warning("%s", lost)
-    except WorkerUnknown as unknown:
-        if not worker.is_done:
-            log.warning("%s", unknown)
-            worker.patience.until_answered(worker.register)
+    except WorkerUnknown as unknown:  # it registers again, as after each answer without a trial
+        log.warning("%s", unknown)
     return []
 
 

@@ -9,6 +9,7 @@ from multiprocessing.connection import Connection, wait
 
 from thiessen.contract import Failure
 from worker.child import Message, Order, Prune, main
+from worker.output import Output
 
 _spawn = multiprocessing.get_context("spawn")
 
@@ -20,6 +21,7 @@ class Slot:
         self.device = device
         self._threads = threads
         self._child: multiprocessing.process.BaseProcess | None = None
+        self._output: Output | None = None
         self._orders: Connection
         self._lifeline: Connection
 
@@ -29,8 +31,14 @@ class Slot:
             self.stop()
         if self._child is None:
             self._start()
+        if self._output is not None:
+            self._output.forget()
         with suppress(OSError):  # it has just died: `messages` says so
             self._orders.send(order)
+
+    def printed(self) -> str:
+        """Return the last lines that the child has printed since it began."""
+        return "" if self._output is None else self._output.tail()
 
     def messages(self, seconds: float) -> Iterator[Message]:
         """Yield what the child says within `seconds`; the death of the child is a Failure."""
@@ -65,13 +73,18 @@ class Slot:
     def _start(self) -> None:
         self._orders, orders = _spawn.Pipe()
         lifeline, self._lifeline = _spawn.Pipe(duplex=False)
+        printed, output = _spawn.Pipe(duplex=False)
         self._child = _spawn.Process(
-            target=main, args=(orders, lifeline, self.device, self._threads), name=f"slot-{self.device}"
+            target=main,
+            args=(orders, lifeline, output, self.device, self._threads),
+            name=f"slot-{self.device}",
         )
         with _interrupts_blocked():  # Ctrl-C on a terminal is this process's business
             self._child.start()
         orders.close()
         lifeline.close()
+        output.close()
+        self._output = Output(printed)
 
     def _obituary(self, child: multiprocessing.process.BaseProcess) -> Failure:
         code = child.exitcode or 0

@@ -70,6 +70,18 @@ def test_a_long_curve_arrives_whole_and_does_not_hold_up_the_result(server, work
     assert len(attempts(server, "reports-much")[0].reports) == 1500
 
 
+def test_the_last_lines_that_training_printed_stay_with_its_attempt(server, work, a_study):
+    server.create_study(a_study("prints-and-dies"))
+    server.create_study(a_study("takes"))
+
+    worker = work(server, "--idle-exit", "0.5")
+
+    assert worker.wait(60) == 0
+    assert attempts(server, "prints-and-dies")[0].log_tail == "the last words\nthose of a program\n"
+    assert "words" not in (attempts(server, "takes")[0].log_tail or "")
+    assert "those of a program" in worker.log.read_text()
+
+
 def test_a_child_that_dies_while_it_is_idle_is_replaced(server, work, a_study):
     server.create_study(a_study("takes"))
     worker = work(server)
@@ -77,6 +89,7 @@ def test_a_child_that_dies_while_it_is_idle_is_replaced(server, work, a_study):
     for child in psutil.Process(worker.pid).children():
         if "spawn_main" in " ".join(child.cmdline()):
             child.kill()
+            wait_until(lambda child=child: child.status() == psutil.STATUS_ZOMBIE)
 
     server.create_study(a_study("takes", name="after"))
 

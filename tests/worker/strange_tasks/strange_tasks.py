@@ -81,10 +81,21 @@ def _reports_much(config, context):
 
 def _takes(config, context):
     """Report every tenth of a second for `seconds`, then return x."""
-    for step in range(int(config["seconds"] * 10)):
-        context.report(step, x=config["x"])
-        time.sleep(0.1)
+    try:
+        for step in range(int(config["seconds"] * 10)):
+            context.report(step, x=config["x"])
+            time.sleep(0.1)
+    except Pruned:
+        print("tidied up")  # noqa: T201
+        raise
     return config["x"]
+
+
+def _prints_and_dies(config, context):
+    print("x" * 20_000)  # noqa: T201
+    print("the last words", flush=True)  # noqa: T201
+    os.system("echo those of a program >&2")  # noqa: S605
+    os._exit(7)
 
 
 def _prunes_itself(config, context):
@@ -122,6 +133,7 @@ DIVERGES = Task("diverges", _diverges)
 RETURNS_NOTHING = Task("returns-nothing", _returns_nothing)
 GOES_BACK = Task("goes-back", _goes_back)
 TAKES = Task("takes", _takes)
+PRINTS_AND_DIES = Task("prints-and-dies", _prints_and_dies)
 PRUNES_ITSELF = Task("prunes-itself", _prunes_itself)
 IGNORES_THAT_IT_IS_PRUNED = Task("ignores-that-it-is-pruned", _ignores_that_it_is_pruned)
 SEEDS = Task("seeds", _seeds)
