@@ -1,7 +1,9 @@
 """The schema and its migrations."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, inspect, text
 
@@ -26,10 +28,25 @@ def prepare(store: Store) -> None:
 
 def upgrade(store: Store) -> str:
     """Bring any earlier schema of ours up to date; return its revision. Raises DatabaseUnavailable."""
-    with explained(), store.engine.begin() as connection:
-        _found(connection)
-        _upgrade(connection)
+    with explained(), store.engine.connect() as connection, _references_unchecked(connection):
+        with connection.begin():
+            _found(connection)
+            _upgrade(connection)
     return revisions()[-1]
+
+
+@contextmanager
+def _references_unchecked(connection: Connection) -> Iterator[None]:
+    """SQLite changes a table by making it anew: meanwhile the rows that refer to it refer to nothing."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    database: Any = connection.connection.dbapi_connection  # outside of any transaction, or it is ignored
+    database.execute("PRAGMA foreign_keys=OFF")
+    try:
+        yield
+    finally:
+        database.execute("PRAGMA foreign_keys=ON")
 
 
 def revisions() -> list[str]:

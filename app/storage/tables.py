@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     Dialect,
@@ -91,24 +92,79 @@ clock = Table(
     CheckConstraint("id = 1", name="single_row"),
 )
 
+projects = Table(
+    "projects",
+    metadata,
+    Column("id", Identity, primary_key=True),
+    Column("name", String(100), nullable=False, unique=True),
+    Column("max_running", Integer),
+    Column("max_studies", Integer),
+    Column("created_at", Instant, nullable=False),
+)
+
+
+def _counter(name: str) -> Column[int]:
+    return Column(name, Integer, nullable=False, server_default="0")
+
+
 studies = Table(
     "studies",
     metadata,
     Column("id", Identity, primary_key=True),
-    Column("name", String(100), nullable=False, unique=True),
+    Column("project_id", ForeignKey(projects.c.id), nullable=False, server_default="1"),
+    Column("name", String(100), nullable=False),
     Column("task", String(100), nullable=False),
     Column("space", JSON, nullable=False),
     Column("strategy", String(100), nullable=False),  # its name
+    Column("strategy_settings", JSON, nullable=False, server_default="{}"),  # with the version of its rule
+    Column("direction", String(10), nullable=False, server_default="minimize"),
     Column("seed", BigInteger, nullable=False),
     Column("max_trials", Integer, nullable=False),
+    Column("max_running", Integer),
     Column("max_attempts", Integer, nullable=False),
+    Column("max_gpu_hours", Float),
+    Column("deadline", Instant),
+    Column("target", Float),  # a loss
+    Column("stopping", JSON(none_as_null=True)),  # the early stopping rule
+    Column("retry", JSON, nullable=False, server_default='["error", "out_of_memory", "stalled", "lost"]'),
+    Column("failures_repel", Boolean, nullable=False, server_default=text("true")),
+    Column("duplicates", String(10), nullable=False, server_default="forbid"),
+    Column("allow_versions", Boolean, nullable=False, server_default=text("false")),
+    Column("task_version", String(200)),  # the first one leased, unless others are allowed
+    Column("requires", JSON, nullable=False, server_default="{}"),
     Column("state", String(20), nullable=False),
     Column("reason", String(30)),
+    Column("priority", Integer, nullable=False, server_default="10"),
+    Column("served", Float, nullable=False, server_default="0"),  # rises by 1/priority with each lease
+    Column("tags", JSON, nullable=False, server_default="[]"),
+    Column("notes", Text, nullable=False, server_default=""),
+    Column("attributes", JSON, nullable=False, server_default="{}"),
     Column("trials", Integer, nullable=False),  # the next trial's number
     Column("observations", Integer, nullable=False),  # the last observation's number
+    _counter("turns"),  # proposals so far
+    _counter("imported"),
+    _counter("events"),  # the last event's number
+    _counter("queued"),
+    _counter("running"),
+    _counter("succeeded"),
+    _counter("diverged"),
+    _counter("pruned"),
+    _counter("failed"),
+    _counter("cancelled"),
+    _counter("gpus_running"),
+    # Each start subtracts its time, each end adds it, so with `gpus_running` times now it is what was used.
+    Column("gpu_milliseconds", BigInteger, nullable=False, server_default="0"),
     Column("created_at", Instant, nullable=False),
-    Column("strategy_settings", JSON, nullable=False, server_default="{}"),  # with the version of its rule
+    Column("completed_at", Instant),
+    Column("archived_at", Instant),
+    UniqueConstraint("project_id", "name"),
+    Index("studies_to_serve", "state", "served"),
 )
+
+
+def _where(condition: str) -> dict[str, Any]:
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+
 
 trials = Table(
     "trials",
@@ -116,8 +172,11 @@ trials = Table(
     Column("id", Identity, primary_key=True),
     Column("study_id", ForeignKey(studies.c.id), nullable=False),
     Column("number", Integer, nullable=False),
+    Column("origin", String(20), nullable=False, server_default="proposed"),
+    Column("turn", Integer),  # of its proposal
+    Column("watermark", Integer),  # of its proposal
     Column("config", JSON, nullable=False),
-    Column("config_key", String(64), nullable=False),  # a digest: equal for equal configs
+    Column("config_key", String(64), nullable=False),  # a digest: equal for configs that may not be repeated
     Column("seed", BigInteger, nullable=False),
     Column("reasons", JSON, nullable=False),
     Column("state", String(20), nullable=False),
@@ -126,26 +185,19 @@ trials = Table(
     Column("attempts", Integer, nullable=False),  # executions so far
     Column("max_attempts", Integer, nullable=False),  # raised by one when an attempt is given back unused
     Column("lease_id", String(64)),  # of the current attempt
+    Column("lease_milliseconds", BigInteger),  # how long a heartbeat renews it for
     Column("free_at", Instant, nullable=False),  # when it may be leased: at once, or when the lease expires
+    Column("notes", Text, nullable=False, server_default=""),
+    Column("attributes", JSON, nullable=False, server_default="{}"),
     Column("created_at", Instant, nullable=False),
     Column("finished_at", Instant),
     UniqueConstraint("study_id", "number"),
     UniqueConstraint("study_id", "config_key"),
-    Index(
-        "trials_to_lease",
-        "free_at",
-        "id",
-        sqlite_where=text("state IN ('queued', 'running')"),
-        postgresql_where=text("state IN ('queued', 'running')"),
-    ),
-    Index(
-        "trials_by_loss",
-        "study_id",
-        "loss",
-        "number",
-        sqlite_where=text("state = 'succeeded'"),
-        postgresql_where=text("state = 'succeeded'"),
-    ),
+    Index("trials_to_lease", "study_id", "free_at", "id", **_where("state = 'queued'")),
+    Index("trials_overdue", "free_at", "id", **_where("state = 'running'")),
+    Index("trials_by_turn", "study_id", "turn", unique=True, **_where("turn IS NOT NULL")),
+    Index("trials_by_state", "study_id", "state", "number"),
+    Index("trials_by_loss", "study_id", "loss", "number", **_where("state = 'succeeded'")),
 )
 
 attempts = Table(
@@ -155,18 +207,27 @@ attempts = Table(
     Column("number", Integer, primary_key=True),
     Column("lease_id", String(64), nullable=False, unique=True),
     Column("request_id", String(100), nullable=False),
+    Column("place", Integer, nullable=False, server_default="0"),  # among the leases of its request
     Column("worker", String(100), nullable=False),
     Column("incarnation", String(100), nullable=False),
     Column("device", String(100), nullable=False),
+    Column("gpus", Integer, nullable=False, server_default="0"),
+    Column("task_version", String(200)),
     Column("environment", JSON, nullable=False),
     Column("last_step", BigInteger, nullable=False),  # of its reports so far; -1 before the first
+    Column("points", Integer, nullable=False, server_default="0"),  # kept of its reports
+    Column("kept_every", Integer, nullable=False, server_default="1"),  # of which one in so many is kept
+    Column("log_tail", Text),
     Column("started_at", Instant, nullable=False),
     Column("ended_at", Instant),
     Column("outcome", String(20)),
+    Column("cause", String(30)),
     Column("loss", Float),
     Column("message", Text),
     Column("traceback", Text),
-    UniqueConstraint("worker", "incarnation", "request_id"),
+    Column("late", JSON(none_as_null=True)),  # a result that came when the lease was lost
+    UniqueConstraint("worker", "incarnation", "request_id", "place"),
+    Index("attempts_under_way", "worker", "trial_id", **_where("ended_at IS NULL")),
 )
 
 reports = Table(
@@ -188,4 +249,96 @@ observations = Table(
     Column("outcome", String(20), nullable=False),
     Column("loss", Float),
     Column("cause", String(30)),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("study_id", ForeignKey(studies.c.id), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("who", String(100), nullable=False),  # the name of a token, `anonymous`, or `server`
+    Column("kind", String(30), nullable=False),
+    Column("trial", Integer),
+    Column("attempt", Integer),
+    Column("before", String(20)),  # the trial's states around its move
+    Column("after", String(20)),
+    Column("cause", String(30)),
+    Column("data", JSON(none_as_null=True)),
+)
+
+workers = Table(
+    "workers",
+    metadata,
+    Column("name", String(100), primary_key=True),
+    Column("incarnation", String(100), nullable=False),
+    Column("devices", JSON, nullable=False),
+    Column("slots", Integer, nullable=False),
+    Column("labels", JSON, nullable=False),
+    Column("tasks", JSON, nullable=False),
+    Column("is_draining", Boolean, nullable=False),
+    Column("registered_at", Instant, nullable=False),
+    Column("seen_at", Instant, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Identity, primary_key=True),
+    Column("name", String(100), nullable=False, unique=True),
+    Column("digest", String(64), nullable=False, unique=True),  # of the token, which is not kept
+    Column("scopes", JSON, nullable=False),
+    Column("project_id", ForeignKey(projects.c.id)),  # none: every project
+    Column("created_at", Instant, nullable=False),
+    Column("created_by", String(100), nullable=False),
+    Column("expires_at", Instant),
+    Column("revoked_at", Instant),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Identity, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("who", String(100), nullable=False),
+    Column("action", String(50), nullable=False),
+    Column("subject", String(300), nullable=False),
+    Column("data", JSON(none_as_null=True)),
+)
+
+replies = Table(
+    "replies",
+    metadata,
+    Column("who", String(100), primary_key=True),
+    Column("idempotency_key", String(200), primary_key=True),
+    Column("request", String(64), nullable=False),  # a digest of method, path and body
+    Column("status", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Index("replies_by_age", "created_at"),
+)
+
+webhooks = Table(
+    "webhooks",
+    metadata,
+    Column("id", Identity, primary_key=True),
+    Column("project_id", ForeignKey(projects.c.id), nullable=False),
+    Column("study", String(100)),  # none: every study of the project
+    Column("url", String(2000), nullable=False),
+    Column("secret", String(100), nullable=False),  # signs what is sent, so it must be known here
+    Column("kinds", JSON, nullable=False),  # of events; none: all
+    Column("is_active", Boolean, nullable=False),
+    Column("failures", Integer, nullable=False),  # in a row
+    Column("last_error", Text),
+    Column("due_at", Instant, nullable=False),  # when to send next, or when a sender may be taken for dead
+    Column("created_at", Instant, nullable=False),
+    Column("created_by", String(100), nullable=False),
+)
+
+webhook_cursors = Table(
+    "webhook_cursors",
+    metadata,
+    Column("webhook_id", ForeignKey(webhooks.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("study_id", ForeignKey(studies.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("seq", Integer, nullable=False),  # the last event delivered
 )

@@ -3,12 +3,12 @@
 import pytest
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
 from app.domain.study import Spec
 from app.storage import open_store, studies
 from app.storage.schema import _migrations, upgrade
-from app.storage.tables import now
+from app.storage.tables import attempts, events, now, trials
 from app.storage.tables import studies as table
 from thiessen.search import BiasedRandom, Grid, QuasiRandom, Random
 from thiessen.search.settings import strategy_from_json, strategy_to_json
@@ -63,3 +63,28 @@ def test_what_is_stored_afterwards_stands_beside_it(old):
     old.write(lambda tx: studies.add(tx, spec))
 
     assert spec_of(old, "s") == spec
+
+
+def test_trials_of_before_there_were_events_keep_their_attempts_and_get_counters_and_a_birth(old):
+    row = {"name": "s", "space": SPACE.to_json(), "strategy": "random", **COMMON, "state": "active"}
+    first = {"study_id": 1, "number": 0, "config": {"x": 0.5}, "config_key": "a", "seed": 1, "attempts": 1,
+             "reasons": {"watermark": 3}, "state": "succeeded", "loss": 1.5, "max_attempts": 1}  # fmt: skip
+    attempt = {"trial_id": 1, "number": 1, "lease_id": "l", "request_id": "r", "worker": "w",
+               "incarnation": "i", "device": "cpu", "environment": {}, "last_step": -1}  # fmt: skip
+
+    def fill(tx):
+        tx.execute(insert(table).values(**row, trials=1, observations=1, created_at=now()))
+        tx.execute(insert(trials).values(**first, free_at=now(), created_at=now()))
+        tx.execute(insert(attempts).values(**attempt, started_at=now()))
+
+    old.write(fill)
+
+    upgrade(old)
+
+    study = old.read(lambda tx: tx.execute(select(table)).one())
+    assert (study.turns, study.succeeded, study.queued, study.events) == (1, 1, 0, 2)
+    trial = old.read(lambda tx: tx.execute(select(trials)).one())
+    assert (trial.origin, trial.turn, trial.watermark) == ("proposed", 0, 3)
+    assert old.read(lambda tx: tx.execute(select(attempts.c.lease_id)).scalar_one()) == "l"
+    told = old.read(lambda tx: tx.execute(select(events.c.kind, events.c.after).order_by(events.c.seq)).all())
+    assert told == [("study.created", None), ("trial.created", "succeeded")]
