@@ -14,7 +14,7 @@ from random import Random
 from secrets import token_hex
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Numeric, create_engine, insert, select, update
+from sqlalchemy import Connection, Integer, Numeric, Table, create_engine, insert, select, update
 
 from app.storage.schema import revisions
 from app.storage.tables import metadata
@@ -128,7 +128,7 @@ def _study(connection: Connection) -> dict[str, Any]:
 def _repeat(connection: Connection, trials: int) -> None:
     """Write every row of the one trial again for each of the others."""
     tables = [table for table in metadata.sorted_tables if table.name in COUNTING]
-    models = {table: list(connection.execute(select(table)).mappings()) for table in tables}
+    models = {table: _of_the_trial(connection, table) for table in tables}
     random = Random(1)
     for first in range(1, trials, BATCH):
         configs = [(copy, drawn(random)) for copy in range(first, min(first + BATCH, trials))]
@@ -136,6 +136,12 @@ def _repeat(connection: Connection, trials: int) -> None:
             if rows:
                 copies = [_copy(table.name, rows, row, *each) for each in configs for row in rows]
                 connection.execute(insert(table), copies)
+
+
+def _of_the_trial(connection: Connection, table: Table) -> list[Row]:
+    """Return its rows, without those that the study left there by itself."""
+    rows = connection.execute(select(table)).mappings()
+    return [row for row in rows if row.get("trial", 0) is not None]
 
 
 def _copy(table: str, rows: Sequence[Row], row: Row, number: int, config: Config) -> dict[str, Any]:

@@ -72,6 +72,10 @@ def _served(command: list[str | Path], environment: dict[str, str]) -> Iterator[
         )
         try:
             yield Server(process.pid, _port(process, said.name))
+        except BaseException as broken:
+            said.seek(0)
+            broken.add_note(f"The server's last words:\n{said.read()[-3000:]}")
+            raise
         finally:
             process.terminate()
             try:
