@@ -150,8 +150,8 @@ def leases_of(answer: Any) -> list[dict[str, Any]]:
 
 def next_cursor(page: dict[str, Any]) -> str | None:
     """Return where the next page of a list begins, None after the last."""
-    found = page.get("next_cursor") or page.get("cursor") or page.get("next")
-    return None if found is None else str(found)
+    following: str | None = page["next"]
+    return following
 
 
 def complete(lease: dict[str, Any], loss: float) -> tuple[str, str, dict[str, float]]:
