@@ -14,7 +14,7 @@ from benchmarks.service.wire import PatientWire, Refused, Wire, complete, lease_
 
 WORKERS = 1_000
 HEARTBEAT, TRIAL = 10.0, 60.0  # seconds
-STRATEGY = "biased_random"
+STRATEGY = "adaptive"
 LONG_POLL = {"wait_seconds": 20.0}
 
 

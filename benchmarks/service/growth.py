@@ -5,8 +5,9 @@ from contextlib import contextmanager
 
 from benchmarks.service import clients, history, servers
 from benchmarks.service.clients import Seen, p
-from benchmarks.service.cycles import CLIENTS, STRATEGIES
+from benchmarks.service.cycles import CLIENTS
 from benchmarks.service.figures import Bar, Figure, at_least, at_most, number
+from benchmarks.service.wire import STRATEGIES
 
 Both = tuple[servers.Server, servers.Server]
 

@@ -4,6 +4,7 @@ One real trial is run over HTTP; then its rows are repeated under new numbers, w
 their own. What a trial leaves behind is thereby learned from the service itself.
 """
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +42,7 @@ def on_sqlite(trials: int, strategy: str) -> Iterator[str]:
     kept = _kept(trials, strategy)
     used = RUNS / f"used-{token_hex(4)}.db"
     if trials:
-        shutil.copyfile(kept, used)
+        _copied_to_disk(kept, used)
     address = f"sqlite:///{used}"
     if not trials:
         _begun(address, strategy)
@@ -81,6 +82,13 @@ def _kept(trials: int, strategy: str) -> Path:
         making.rename(kept)
         _remove(making)
     return kept
+
+
+def _copied_to_disk(kept: Path, used: Path) -> None:
+    """Copy a file and wait for the disk: what it still has to write would hold up whoever is measured."""
+    shutil.copyfile(kept, used)
+    with used.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def _code() -> str:

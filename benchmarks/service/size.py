@@ -12,7 +12,7 @@ from benchmarks.service.figures import Figure, at_most, number
 from benchmarks.service.wire import Wire, lease_request
 
 MOST = 999_000  # a study ends at 1,000,000, and must still have something to propose
-STRATEGY = "biased_random"
+STRATEGY = "adaptive"
 
 
 def memory(*, quick: bool) -> Figure:

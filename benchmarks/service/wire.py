@@ -11,6 +11,11 @@ from typing import Any, Final, Self
 HOST: Final = "127.0.0.1"
 NOTHING: Final = 204
 END: Final = b"\r\n\r\n"
+STRATEGIES: Final[dict[str, Any]] = {
+    "random": "random",
+    "thesis": {"name": "biased_random", "preset": "thesis"},
+    "adaptive": "biased_random",  # the default; each of its proposals judges 256 candidates
+}
 
 
 class Refused(Exception):  # noqa: N818 - says what happened
@@ -130,7 +135,8 @@ def study_spec(name: str, strategy: str, max_trials: int = 1_000_000) -> dict[st
     from benchmarks.service.space import SPACE
 
     return {
-        "name": name, "task": "bowl", "space": SPACE, "strategy": strategy, "max_trials": max_trials,
+        "name": name, "task": "bowl", "space": SPACE, "strategy": STRATEGIES[strategy],
+        "max_trials": max_trials,
     }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ def served(tmp_path_factory):
 def _served(folder, patch):
     patch.setattr(history, "RUNS", folder)
     with (
-        history.on_sqlite(30, "biased_random") as address,
+        history.on_sqlite(30, "adaptive") as address,
         servers.thiessen(address) as server,
         Wire(server.port) as wire,
     ):
