@@ -151,14 +151,6 @@ class PostgreSQL:
         """Remove a database."""
         self._do(f"DROP DATABASE {_name(address)} WITH (FORCE)")
 
-    def cpu_seconds(self) -> float:
-        """Return the CPU time of all its processes, those that ended too."""
-        mother = Path(self._folder, "postmaster.pid").read_text().split()[0]
-        fields = Path(f"/proc/{mother}/stat").read_text().rpartition(")")[2].split()
-        children = Path(f"/proc/{mother}/task/{mother}/children").read_text().split()
-        ended = sum(int(field) for field in fields[11:15]) / TICKS
-        return ended + sum(cpu_seconds(int(child)) for child in children)
-
     def close(self) -> None:
         """Stop it and remove what it kept."""
         self._admin.dispose()
