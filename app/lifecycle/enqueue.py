@@ -67,7 +67,7 @@ def _add(
             study.spec.name,
             f"has used up its budget of {standing.max_trials} trials; extend max_trials to add more",
         )
-    place, standing = born(
+    place, _, standing = born(
         tx,
         study,
         standing,
@@ -79,8 +79,6 @@ def _add(
         notes=candidate.notes,
         attributes=candidate.attributes,
     )
-    loss = None if result is None or result.state is not TrialState.SUCCEEDED else result.loss
-    standing = settle(tx, standing, who, loss=loss)
     return Added(number=place.number, state=place.state, is_new=True), standing
 
 

@@ -1,5 +1,6 @@
 """Lease trials to a worker: one whose worker went silent, one that waits, else one proposed for it."""
 
+import asyncio
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +12,14 @@ from typing import Final
 from app import meters
 from app.domain.errors import LeaseLost, StrategyUnavailable, WorkerUnknown
 from app.domain.study import EARLY, Requires, Standing, StudyId, StudyState
-from app.domain.trial import Cause, Leased, Runner, TrialId, TrialState, Who
-from app.lifecycle.memory import Behind, Memory
-from app.lifecycle.move import end_attempt_of, move
+from app.domain.trial import Leased, Runner, TrialId
+from app.lifecycle.memory import Behind, Known, Memory
+from app.lifecycle.move import give
 from app.lifecycle.propose import Thought, newborn, think_apart
 from app.storage import Store, Transaction, attempts, studies, trials, workers
 from app.storage.attempts import AlreadyAnswered
-from app.storage.studies import Asked
-from app.storage.trials import NewLease, Place
+from app.storage.studies import Asked, Titles
+from app.storage.trials import Given, NewLease, Place
 
 log = logging.getLogger("thiessen.server")
 
@@ -62,12 +63,14 @@ class Plan:
     """What to try to give: a running trial that is overdue, one that waits, or a new one."""
 
     study: StudyId
+    titles: Titles
     version: str | None  # of the task, as the worker has it
     overdue: TrialId | None = None
     is_queued: bool = False
     has_quota: bool = False  # the project's
     floor: float = -1.0
     is_borrowed: bool = False  # the strategy is to be asked first
+    is_unknown: bool = False  # the history is to be read first
 
 
 async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> list[Leased]:
@@ -87,15 +90,11 @@ async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> lis
             leased += found
             break
         try:
-            given = await _give(store, request, found, len(leased))
+            leased += await _give(store, request, found, len(leased))
         except StrategyUnavailable as error:
             log.warning("%s", error)
             unavailable[found.study] = error
-            continue
-        if given is not None:
-            meters.LEASES.inc()
-            leased.append(given)
-        if len(leased) == wish.most:
+        if len(leased) >= wish.most:
             break
     if unavailable and not leased:
         raise next(iter(unavailable.values()))
@@ -105,52 +104,60 @@ async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> lis
 def _plan(
     tx: Transaction, request: Request, given: int, passed_over: dict[StudyId, StrategyUnavailable]
 ) -> Plan | list[Leased]:
-    """Return what the slot may be given next; when nothing, or already asked, the leases to answer with."""
+    """Return what the slot may be given next; when nothing, the leases that it was given before."""
     runner, wish = request.runner, request.wish
-    if not given and (before := _given_before(tx, runner)):
-        return before
     offer = _offer(tx, runner, wish)
     if offer.is_draining:
-        return []
+        return [] if given else _given_before(tx, runner)
     asked = Asked(tasks=list(offer.versions), names=wish.studies, project=wish.project)
     for overdue in trials.overdue(tx, wish.deaf_until, asked):
-        if _fits(runner, offer, overdue.task, overdue.requires, overdue.task_version):
-            return Plan(overdue.study_id, offer.versions[overdue.task], overdue=overdue.trial_id)
+        if _fits(runner, offer, overdue.titles.task, overdue.requires, overdue.task_version):
+            version = offer.versions[overdue.titles.task]
+            return Plan(overdue.study_id, overdue.titles, version, overdue=overdue.trial_id)
     for study in studies.wanting(tx, asked):
         if study.id in passed_over or not _fits(
-            runner, offer, study.task, study.requires, study.task_version
+            runner, offer, study.titles.task, study.requires, study.task_version
         ):
             continue
-        is_borrowed = False
+        known = Known.CURRENT
         if not study.queued:
             try:
-                is_borrowed = request.memory.catch_up(tx, study.id)
+                known = request.memory.catch_up(tx, study.id, study.trials, study.observations)
             except StrategyUnavailable as error:
                 passed_over[study.id] = error
                 continue
         return Plan(
             study.id,
-            offer.versions[study.task],
+            study.titles,
+            offer.versions[study.titles.task],
             is_queued=study.queued > 0,
             has_quota=study.has_quota,
             floor=study.floor,
-            is_borrowed=is_borrowed,
+            is_borrowed=known is Known.BORROWED,
+            is_unknown=known is Known.NOT_YET,
         )
-    return []
+    return [] if given else _given_before(tx, runner)
 
 
-async def _give(store: Store, request: Request, plan: Plan, place: int) -> Leased | None:
-    """Try to give what was planned; None when it has to be planned anew."""
+async def _give(store: Store, request: Request, plan: Plan, place: int) -> list[Leased]:
+    """Give what was planned; nothing when it has to be planned anew. Raises StrategyUnavailable."""
+    if plan.is_unknown:
+        await asyncio.to_thread(request.memory.load, store, plan.study)
+        return []
     thought = await think_apart(store, plan.study) if plan.is_borrowed else None
     claim = partial(_claim, request=request, plan=plan, place=place, thought=thought)
     try:
-        return await store.written(claim)
-    except (AlreadyAnswered, Behind):  # a twin of this request was faster, or others of the study
-        request.memory.forget(plan.study)
-        return None
+        leased = await store.written(claim)
+    except AlreadyAnswered:  # by a twin of this request, or when it was sent before
+        request.memory.take_back(plan.study)
+        return await store.seen(partial(_given_before, runner=request.runner))
+    except Behind:
+        return []
     except BaseException:
         request.memory.forget(plan.study)  # it may have learned of a trial that was not stored
         raise
+    meters.LEASES.inc(leased is not None)
+    return [] if leased is None else [leased]
 
 
 def _claim(
@@ -161,37 +168,45 @@ def _claim(
     standing = studies.lock(tx, plan.study)
     if not _may_lease(standing, plan):
         return None
-    if plan.overdue is not None:
-        found = _overdue(tx, plan.overdue)
-    elif plan.is_queued:
-        found = trials.next_queued(tx, plan.study)
-    else:
-        found = newborn(tx, request.memory, standing, request.wish.who, thought)
-    return None if found is None else _begin(tx, request, plan, found, place)
-
-
-def _begin(tx: Transaction, request: Request, plan: Plan, found: Place, place: int) -> Leased:
-    runner, wish = request.runner, request.wish
+    wish, gpus = request.wish, request.runner.slot.gpus
     lease = NewLease(request.lease_ids[place], wish.lease_for, plan.floor)
-    freed = end_attempt_of(tx, found, Cause.LOST)
-    standing = move(
-        tx,
-        found,
-        TrialState.RUNNING,
-        by=Who.WORKER,
-        who=wish.who,
-        cause=Cause.LOST if found.state is TrialState.RUNNING else None,
-        attempt=found.attempts + 1,
-        gpus=freed - runner.slot.gpus,
-        lease=lease,
-    )
-    attempts.begin(tx, found.id, found.attempts + 1, lease.id, runner, place=place, task_version=plan.version)
     if plan.version is not None and standing.task_version is None:
         studies.pin(tx, plan.study, plan.version)
-    leased = trials.leased(tx, lease.id)
-    if leased is None:
-        raise AssertionError("a lease just written is there")
-    return leased
+    if plan.overdue is None and not plan.is_queued:
+        new = newborn(tx, request.memory, standing, lease, who=wish.who, gpus=gpus, thought=thought)
+        return None if new is None else _begin(tx, request, plan, lease, place, *new, attempt=1)
+    found = trials.next_queued(tx, plan.study) if plan.overdue is None else _overdue(tx, plan.overdue)
+    if found is None:
+        return None
+    given = give(tx, found, lease, who=wish.who, gpus=gpus)
+    return _begin(tx, request, plan, lease, place, found, given, attempt=found.attempts + 1)
+
+
+def _begin(
+    tx: Transaction,
+    request: Request,
+    plan: Plan,
+    lease: NewLease,
+    place: int,
+    found: Place,
+    given: Given,
+    *,
+    attempt: int,
+) -> Leased:
+    """Begin the attempt of a trial that has just been given. Raises AlreadyAnswered."""
+    attempts.begin(tx, found.id, attempt, lease.id, request.runner, place=place, task_version=plan.version)
+    return Leased(
+        lease_id=lease.id,
+        project=plan.titles.project,
+        study=plan.titles.study,
+        number=found.number,
+        attempt=attempt,
+        task=plan.titles.task,
+        config=given.config,
+        seed=given.seed,
+        expires_at=given.expires_at,
+        lease_seconds=lease.milliseconds / 1000,
+    )
 
 
 def _may_lease(standing: Standing, plan: Plan) -> bool:

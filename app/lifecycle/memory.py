@@ -5,23 +5,40 @@ so many proposals fit into one commit. If that step is run again or comes to not
 """
 
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import partial
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 from app import meters
 from app.domain.errors import StrategyUnavailable
 from app.domain.study import Standing, Study, StudyId
-from app.domain.trial import Observation
-from app.storage import Transaction, observations, studies, trials
+from app.domain.trial import Observation, TrialState
+from app.storage import Step, Store, Transaction, observations, studies, trials
 from thiessen.integrations import KNOWN
 from thiessen.search import History, Observed, Proposal, Revised, Snapshot, Strategy, Stream
 from thiessen.search.settings import strategy_from_json
 from thiessen.search.strategy import StrategyError
+from thiessen.space import Config
 
 MOST_STUDIES: Final = 64  # remembered at once: the least lately used is forgotten first
 MOST_BEHIND: Final = 1000  # numbers learned within a step that writes; more are for `catch_up`
+PAGE: Final = 5000  # rows read at once
 PATIENCE_SECONDS: Final = 0.2  # of a step that writes, for one that reads
+
+
+Read = Callable[[Step[Any]], Any]
+"""Runs a step that reads."""
+
+
+class Known(Enum):
+    """What is remembered of a study."""
+
+    CURRENT = auto()
+    NOT_YET = auto()  # its history is to be read first
+    BORROWED = auto()  # nothing: its strategy is another package's, and is asked apart
 
 
 class Behind(Exception):  # noqa: N818 - says what happened
@@ -45,21 +62,40 @@ class Memory:
         self._most = most
         self._studies: OrderedDict[StudyId, Remembered] = OrderedDict()
         self._lock = Lock()
+        self._loading = Lock()
 
-    def catch_up(self, tx: Transaction, study_id: StudyId) -> bool:
-        """Learn what is committed; say whether the strategy is a borrowed one. Raises StrategyUnavailable."""
+    def catch_up(self, tx: Transaction, study_id: StudyId, numbered: int, observed: int) -> Known:
+        """Learn what is committed, if it is not too much. Raises StrategyUnavailable."""
         remembered = self._of(study_id)
         if remembered is None:
-            return not self._keep(_begin(tx, study_id)).strategy.replayable
+            return Known.NOT_YET
         if not remembered.strategy.replayable:
-            return True
+            return Known.BORROWED
+        history = remembered.history
+        if max(numbered - history.trials, observed - history.landscape.watermark) > MOST_BEHIND:
+            self.forget(study_id)
+            return Known.NOT_YET
         with remembered.lock:
             try:
-                _learn(tx, remembered.history, studies.standing(tx, study_id))
+                _learn(tx, study_id, history, numbered, observed)
             except Revised:
                 self.forget(study_id)
-                self._keep(_begin(tx, study_id))
-        return False
+                return Known.NOT_YET
+        return Known.CURRENT
+
+    def load(self, store: Store, study_id: StudyId) -> None:
+        """Read the history of a study, page by page; one at a time. Raises StrategyUnavailable."""
+        with self._loading:
+            if self._of(study_id) is not None:
+                return
+            study = store.read(partial(studies.numbered, study_id=study_id))
+            try:
+                strategy = strategy_from_json(study.spec.strategy, KNOWN)
+            except StrategyError as error:  # stored by another version
+                raise StrategyUnavailable(study.spec.name, f"is not known to this server: {error}") from error
+            is_ours = strategy.replayable
+            history = history_of(store.read, study) if is_ours else History(study.spec.space)
+            self._keep(Remembered(study, strategy, history))
 
     def propose(self, tx: Transaction, standing: Standing) -> Proposal:
         """Return the proposal for the next number of a study whose row is locked; here it has it at once.
@@ -75,7 +111,7 @@ class Memory:
                 history.retract()
             if standing.trials - history.trials > MOST_BEHIND:
                 raise Behind
-            _number(tx, history, standing)
+            _number(tx, standing.id, history, standing.trials)
             with meters.PROPOSAL_SECONDS.labels(remembered.strategy.name).time():
                 proposal = remembered.strategy.propose(
                     study.spec.space,
@@ -94,6 +130,16 @@ class Memory:
         if remembered is None:
             raise Behind
         return remembered.study
+
+    def take_back(self, study_id: StudyId) -> None:
+        """Unlearn the numbers that a step took which came to nothing; those that count are read again."""
+        remembered = self._of(study_id)
+        if remembered is None:
+            return
+        with remembered.lock:
+            pending = remembered.history.landscape.pending
+            while remembered.history.trials - 1 in pending:
+                remembered.history.retract()
 
     def forget(self, study_id: StudyId) -> None:
         """Begin anew with this study when it is asked for again."""
@@ -115,17 +161,18 @@ class Memory:
         return kept
 
 
-def history_of(tx: Transaction, study: Study) -> History:
-    """Return the history of a study as `study` stood when it was read, whatever was committed since."""
+def history_of(read: Read, study: Study) -> History:
+    """Return the history of a study as `study` stood when it was read, whatever was committed since.
+
+    It is read in pages, none of which takes long: what has a number below those of `study` never changes.
+    """
     standing = study.standing
+    has_ended = bytearray(standing.trials)
     snapshot = Snapshot(
         trials=standing.trials,
         watermark=standing.observations,
-        ended=(
-            (_observed(observation), config)
-            for observation, config in observations.latest(tx, study.id, standing.observations)
-        ),
-        pending=observations.pending(tx, study.id, standing.trials, standing.observations),
+        ended=_ended(read, standing, has_ended),
+        pending=_pending(read, standing, has_ended),
     )
     return History(
         study.spec.space,
@@ -135,27 +182,39 @@ def history_of(tx: Transaction, study: Study) -> History:
     )
 
 
-def _begin(tx: Transaction, study_id: StudyId) -> Remembered:
-    study = studies.numbered(tx, study_id)
-    try:
-        strategy = strategy_from_json(study.spec.strategy, KNOWN)
-    except StrategyError as error:  # stored by another version
-        raise StrategyUnavailable(study.spec.name, f"is not known to this server: {error}") from error
-    history = history_of(tx, study) if strategy.replayable else History(study.spec.space)
-    return Remembered(study, strategy, history)
+def _ended(read: Read, standing: Standing, has_ended: bytearray) -> Iterator[tuple[Observed, Config]]:
+    """Yield the latest observation of each trial that has ended, in order; mark these trials."""
+    last = read(partial(observations.replaced, study_id=standing.id, last=standing.observations))
+    for after in range(0, standing.observations, PAGE):
+        until = min(after + PAGE, standing.observations)
+        page = partial(observations.with_configs, study_id=standing.id, after=after, last=until)
+        for observation, config in read(page):
+            is_latest = last.get(observation.trial, observation.seq) == observation.seq
+            if is_latest and observation.outcome is not TrialState.QUEUED:
+                has_ended[observation.trial] = True
+                yield _observed(observation), config
 
 
-def _learn(tx: Transaction, history: History, standing: Standing) -> None:
-    _number(tx, history, standing)
-    for observation in observations.since(
-        tx, standing.id, history.landscape.watermark, standing.observations
-    ):
-        history.observe(_observed(observation))
+def _pending(read: Read, standing: Standing, has_ended: bytearray) -> Iterator[tuple[int, Config]]:
+    """Yield the trials that are not marked, in order."""
+    for begin in range(0, standing.trials, PAGE):
+        end = min(begin + PAGE, standing.trials)
+        wanted = [number for number in range(begin, end) if not has_ended[number]]
+        if wanted:
+            page = partial(trials.configs, study_id=standing.id, begin=wanted[0], end=wanted[-1] + 1)
+            yield from ((number, config) for number, config in read(page) if not has_ended[number])
 
 
-def _number(tx: Transaction, history: History, standing: Standing) -> None:
-    if history.trials < standing.trials:
-        for _, config in trials.configs(tx, standing.id, history.trials, standing.trials):
+def _learn(tx: Transaction, study_id: StudyId, history: History, numbered: int, observed: int) -> None:
+    _number(tx, study_id, history, numbered)
+    if history.landscape.watermark < observed:
+        for observation in observations.since(tx, study_id, history.landscape.watermark, observed):
+            history.observe(_observed(observation))
+
+
+def _number(tx: Transaction, study_id: StudyId, history: History, numbered: int) -> None:
+    if history.trials < numbered:
+        for _, config in trials.configs(tx, study_id, history.trials, numbered):
             history.number(config)
 
 

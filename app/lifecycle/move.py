@@ -10,7 +10,8 @@ from typing import Any, Final
 from app.domain.study import EARLY, Ending, Standing, Study, StudyId, StudyState
 from app.domain.trial import MOVES, Cause, Move, Origin, Result, TrialState, Who
 from app.storage import Transaction, attempts, bell, events, observations, studies, trials
-from app.storage.trials import NewLease, Place
+from app.storage.events import Happening
+from app.storage.trials import Given, NewLease, Place
 from thiessen.search import Proposal, trial_seed
 from thiessen.space import Config
 
@@ -32,29 +33,25 @@ def move(
     attempt: int | None = None,
     loss: float | None = None,
     gpus: int = 0,
-    lease: NewLease | None = None,
     max_attempts: int | None = None,
 ) -> Standing:
-    """Move a trial and return its study's counters.
+    """Move a trial and return its study's counters; `gpus` are those that this sets free.
 
-    `gpus` are those that the move sets free, or takes when negative. Terminal moves are observations, and so
-    is the way back from one.
+    Terminal moves are observations, and so is the way back from one.
     """
     check(Move(place.state, after, by, cause))
     is_observed = after.is_terminal or place.state.is_terminal
-    changes = {place.state.value: -1, after.value: 1} if place.state is not after else {}
     standing = studies.count(
         tx,
         place.study_id,
         events=1,
         observations=int(is_observed),
         gpus_running=-gpus,
-        leases=int(lease is not None),
-        floor=-1.0 if lease is None else lease.floor,
-        **changes,
+        **{place.state.value: -1, after.value: 1},
     )
-    trials.moved(tx, place, after, cause=cause, loss=loss, lease=lease, max_attempts=max_attempts)
-    _tell(tx, standing, place.number, place.state, after, who=who, cause=cause, attempt=attempt)
+    trials.moved(tx, place, after, cause=cause, loss=loss, max_attempts=max_attempts)
+    moved = _moved(place.number, place.state, after, who=who, cause=cause, attempt=attempt)
+    events.append(tx, place.study_id, standing.events, moved)
     if is_observed:
         observations.append(
             tx,
@@ -69,6 +66,24 @@ def move(
     return settle(tx, standing, who, loss=loss if after is TrialState.SUCCEEDED else None)
 
 
+def give(tx: Transaction, place: Place, lease: NewLease, *, who: str, gpus: int) -> Given:
+    """Give a trial to a worker, which was queued or whose worker before was silent for too long."""
+    is_lost = place.state is TrialState.RUNNING
+    cause = Cause.LOST if is_lost else None
+    check(Move(place.state, TrialState.RUNNING, Who.WORKER, cause))
+    freed = end_attempt_of(tx, place, Cause.LOST)
+    changes = {} if is_lost else {place.state.value: -1, TrialState.RUNNING.value: 1}
+    standing = studies.count(
+        tx, place.study_id, events=1, leases=1, floor=lease.floor, gpus_running=gpus - freed, **changes
+    )
+    given = trials.give(tx, place, lease, cause)
+    moved = _moved(
+        place.number, place.state, TrialState.RUNNING, who=who, cause=cause, attempt=place.attempts + 1
+    )
+    events.append(tx, place.study_id, standing.events, moved)
+    return given
+
+
 def born(
     tx: Transaction,
     study: Study,
@@ -80,25 +95,38 @@ def born(
     result: Result | None = None,
     is_repeat: bool = False,
     proposal: Proposal | None = None,
+    lease: NewLease | None = None,
+    gpus: int = 0,
     notes: str = "",
     attributes: dict[str, Any] | None = None,
-) -> tuple[Place, Standing]:
-    """Store a new trial of a study whose row is locked; one with a result is born finished."""
-    state = TrialState.QUEUED if result is None else result.state
-    loss = None if result is None else result.loss
-    check(Move(None, state, Who.PERSON if proposal is None else Who.SERVER))
+) -> tuple[Place, Given, Standing]:
+    """Store a new trial of a study whose row is locked.
+
+    One with a result is born finished; one with a lease is given to a worker at once.
+    """
+    birth = TrialState.QUEUED if result is None else result.state
+    check(Move(None, birth, Who.PERSON if proposal is None else Who.SERVER))
+    state, loss = birth, None if result is None else result.loss
     number, turn = standing.trials, standing.turns
+    happenings = [_created(number, birth, who, origin)]
+    if lease is not None:
+        check(Move(birth, TrialState.RUNNING, Who.WORKER))
+        state = TrialState.RUNNING
+        happenings.append(_moved(number, birth, state, who=who, attempt=1))
     standing = studies.count(
         tx,
         study.id,
         trials=1,
         turns=int(proposal is not None),
         imported=int(origin is Origin.IMPORTED),
-        events=1,
+        events=len(happenings),
         observations=int(state.is_terminal),
+        leases=int(lease is not None),
+        floor=-1.0 if lease is None else lease.floor,
+        gpus_running=gpus,
         **{state.value: 1},
     )
-    place = trials.add(
+    place, given = trials.add(
         tx,
         study,
         number,
@@ -107,6 +135,7 @@ def born(
         seed=trial_seed(study.spec.seed, number),
         is_repeat=is_repeat,
         state=state,
+        lease=lease,
         reasons=None if proposal is None else asdict(proposal.reasons),
         turn=None if proposal is None else turn,
         watermark=None if proposal is None else proposal.reasons.watermark,
@@ -114,12 +143,13 @@ def born(
         notes=notes,
         attributes=attributes,
     )
-    _tell(tx, standing, number, None, state, who=who, data={"origin": origin.value})
+    events.append(tx, study.id, standing.events, *happenings)
     if state.is_terminal:
         observations.append(
             tx, study.id, standing.observations, trial=number, attempt=0, outcome=state, loss=loss
         )
-    return place, standing
+    found = loss if state is TrialState.SUCCEEDED else None
+    return place, given, settle(tx, standing, who, loss=found)
 
 
 def settle(tx: Transaction, standing: Standing, who: str, loss: float | None = None) -> Standing:
@@ -149,14 +179,15 @@ def tell_of_study(tx: Transaction, study_id: StudyId, kind: str, who: str, **dat
     """Append an event of the study itself."""
     standing = studies.count(tx, study_id, events=1)
     written = {name: _written(value) for name, value in data.items()}
-    events.append(tx, study_id, standing.events, kind=kind, who=who, data=written)
+    events.append(tx, study_id, standing.events, Happening(kind=kind, who=who, data=written))
     return standing
 
 
 def tell_of_notes(tx: Transaction, place: Place, who: str) -> None:
     """Append that somebody wrote on a trial."""
     standing = studies.count(tx, place.study_id, events=1)
-    events.append(tx, place.study_id, standing.events, kind="trial.noted", who=who, trial=place.number)
+    noted = Happening(kind="trial.noted", who=who, trial=place.number)
+    events.append(tx, place.study_id, standing.events, noted)
 
 
 def end_attempt_of(tx: Transaction, place: Place, outcome: str) -> int:
@@ -173,30 +204,21 @@ def check(step: Move) -> None:
         raise ImpossibleMove(f"no trial goes {step.before} -> {step.after} by {step.who} with {step.cause}")
 
 
-def _tell(
-    tx: Transaction,
-    standing: Standing,
+def _created(trial: int, state: TrialState, who: str, origin: Origin) -> Happening:
+    return Happening(kind="trial.created", who=who, trial=trial, after=state, data={"origin": origin.value})
+
+
+def _moved(
     trial: int,
-    before: TrialState | None,
+    before: TrialState,
     after: TrialState,
     *,
     who: str,
     cause: Cause | None = None,
     attempt: int | None = None,
-    data: dict[str, Any] | None = None,
-) -> None:
-    events.append(
-        tx,
-        standing.id,
-        standing.events,
-        kind="trial.created" if before is None else "trial.moved",
-        who=who,
-        trial=trial,
-        attempt=attempt,
-        before=before,
-        after=after,
-        cause=cause,
-        data=data,
+) -> Happening:
+    return Happening(
+        kind="trial.moved", who=who, trial=trial, attempt=attempt, before=before, after=after, cause=cause
     )
 
 

@@ -10,7 +10,7 @@ from app.lifecycle.borrow import THINKERS, Unready
 from app.lifecycle.memory import Memory, history_of
 from app.lifecycle.move import born, settle
 from app.storage import Store, Transaction, studies, trials
-from app.storage.trials import Place
+from app.storage.trials import Given, NewLease, Place
 from thiessen.integrations import KNOWN
 from thiessen.search import Exhausted, Proposal, Stream
 from thiessen.search.settings import strategy_from_json
@@ -20,9 +20,16 @@ Thought = tuple[int, Proposal | None]
 
 
 def newborn(
-    tx: Transaction, memory: Memory, standing: Standing, who: str, thought: Thought | None
-) -> Place | None:
-    """Store the next trial of a study whose row is locked; None when there is nothing to train of it.
+    tx: Transaction,
+    memory: Memory,
+    standing: Standing,
+    lease: NewLease,
+    *,
+    who: str,
+    gpus: int,
+    thought: Thought | None,
+) -> tuple[Place, Given] | None:
+    """Store the next trial of a study whose row is locked, leased; None when there is nothing to train of it.
 
     The strategy is asked here, in the transaction: what it proposes is for the next number, and nobody else
     can take that number meanwhile. Only borrowed strategies, which may be slow, have been asked before.
@@ -38,7 +45,7 @@ def newborn(
         settle(tx, studies.standing(tx, standing.id), "server")
         return None
     result, is_repeat = _repeated(tx, study, proposal)
-    place, standing = born(
+    place, given, _ = born(
         tx,
         study,
         standing,
@@ -48,24 +55,19 @@ def newborn(
         result=result,
         is_repeat=is_repeat,
         proposal=proposal,
+        lease=lease if result is None else None,
+        gpus=gpus if result is None else 0,
     )
-    if result is None:
-        return place
-    settle(tx, standing, who, loss=result.loss)
-    return None
+    return (place, given) if result is None else None
 
 
 async def think_apart(store: Store, study_id: StudyId) -> Thought:
     """Ask a strategy of another package, whatever may go wrong in there. Raises StrategyUnavailable."""
-
-    def read(tx: Transaction) -> tuple[Study, partial[Proposal]]:
-        study = studies.numbered(tx, study_id)
-        strategy = strategy_from_json(study.spec.strategy, KNOWN)
-        landscape = history_of(tx, study).landscape
-        stream = Stream(study.spec.seed, study.standing.trials)
-        return study, partial(strategy.propose, study.spec.space, landscape, study.standing.turns, stream)
-
-    study, think = await store.seen(read)
+    study = await store.seen(partial(studies.numbered, study_id=study_id))
+    history = await asyncio.to_thread(history_of, store.read, study)
+    strategy = strategy_from_json(study.spec.strategy, KNOWN)
+    stream = Stream(study.spec.seed, study.standing.trials)
+    think = partial(strategy.propose, study.spec.space, history.landscape, study.standing.turns, stream)
     number = study.standing.trials
     try:
         return number, await asyncio.to_thread(THINKERS.ask, (store, study_id), number, think)

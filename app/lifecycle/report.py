@@ -119,7 +119,7 @@ async def release(store: Store, lease_id: str, who: str) -> None:
 
 
 def _complete(tx: Transaction, lease_id: str, result: Result, who: str) -> Told | Refusal:
-    held = _held(tx, lease_id)
+    held = _given(tx, lease_id)
     if _is_current(held, lease_id):
         result = _settled(tx, held, result)
         _finish(tx, held, result, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
@@ -133,7 +133,7 @@ def _complete(tx: Transaction, lease_id: str, result: Result, who: str) -> Told 
 
 def _fail(tx: Transaction, lease_id: str, fault: Fault, who: str) -> TrialState | None:
     """Return what became of the trial, None when this had been told before."""
-    held = _held(tx, lease_id)
+    held = _given(tx, lease_id)
     if not _is_current(held, lease_id):
         if held.outcome in {Cause.LOST, Cause.RELEASED, TrialState.CANCELLED}:
             raise _lost(lease_id, held)
@@ -147,7 +147,7 @@ def _fail(tx: Transaction, lease_id: str, fault: Fault, who: str) -> TrialState 
 
 
 def _release(tx: Transaction, lease_id: str, who: str) -> None:
-    held = _held(tx, lease_id)
+    held = _given(tx, lease_id)
     if not _is_current(held, lease_id):
         if held.outcome == Cause.RELEASED:
             return
@@ -278,15 +278,8 @@ def _settled(tx: Transaction, held: Held, result: Result) -> Result:
     return replace(result, loss=attempts.last_loss(tx, held, metric))
 
 
-def _held(tx: Transaction, lease_id: str) -> Held:
-    """Return the attempt of a lease, read once its study is locked: a twin of this call is over."""
-    study_id = attempts.study_of(tx, lease_id)
-    if study_id is not None:
-        studies.lock(tx, study_id)
-    return _given(tx, lease_id)
-
-
 def _given(tx: Transaction, lease_id: str) -> Held:
+    """Return the attempt of a lease, with its study locked: a twin of this call is over."""
     held = attempts.held_by(tx, lease_id)
     if held is None:
         raise LeaseLost(lease_id, "this server has never given it")

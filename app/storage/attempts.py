@@ -54,14 +54,13 @@ _HELD: Final = (
             for name in ("number", "gpus", "ended_at", "outcome", "cause", "loss", "message", "late")
         ),
     )
-    .join(trials, trials.c.id == attempts.c.trial_id)
-    .join(studies, studies.c.id == trials.c.study_id)
+    .select_from(
+        studies.join(trials, trials.c.study_id == studies.c.id).join(
+            attempts, attempts.c.trial_id == trials.c.id
+        )
+    )
     .where(attempts.c.lease_id == bindparam("lease"))
-)
-_STUDY_OF: Final = (
-    select(trials.c.study_id)
-    .join(attempts, attempts.c.trial_id == trials.c.id)
-    .where(attempts.c.lease_id == bindparam("lease"))
+    .with_for_update(of=[studies, trials, attempts])  # all as they are once the study is locked
 )
 _OF_REQUEST: Final = (
     select(attempts.c.lease_id)
@@ -131,14 +130,8 @@ def of_request(tx: Transaction, runner: Runner) -> Sequence[str]:
     return tx.execute(_OF_REQUEST, of).scalars().all()
 
 
-def study_of(tx: Transaction, lease_id: str) -> StudyId | None:
-    """Return the study that a lease belongs to, None when it was never given."""
-    found = tx.execute(_STUDY_OF, {"lease": lease_id}).scalar_one_or_none()
-    return None if found is None else StudyId(found)
-
-
 def held_by(tx: Transaction, lease_id: str) -> Held | None:
-    """Return the attempt of a lease, ended or not."""
+    """Return the attempt of a lease, ended or not; its study's row stays locked until the commit."""
     row = tx.execute(_HELD, {"lease": lease_id}).one_or_none()
     if row is None:
         return None

@@ -1,5 +1,6 @@
 """Events: everything that happens to a study and its trials, numbered in the study, and never changed."""
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import insert
@@ -11,33 +12,24 @@ from app.storage.tables import events, now
 _APPEND: Final = insert(events).values(at=now())
 
 
-def append(
-    tx: Transaction,
-    study_id: StudyId,
-    seq: int,
-    *,
-    kind: str,
-    who: str,
-    trial: int | None = None,
-    attempt: int | None = None,
-    before: str | None = None,
-    after: str | None = None,
-    cause: str | None = None,
-    data: dict[str, Any] | None = None,
-) -> None:
-    """Append an event under the number that the study's counter has just given."""
+@dataclass(frozen=True, kw_only=True)
+class Happening:
+    """What an event tells."""
+
+    kind: str
+    who: str
+    trial: int | None = None
+    attempt: int | None = None
+    before: str | None = None
+    after: str | None = None
+    cause: str | None = None
+    data: dict[str, Any] | None = None
+
+
+def append(tx: Transaction, study_id: StudyId, last: int, *happenings: Happening) -> None:
+    """Append events, the last of them under the number that the study's counter has just reached."""
+    first = last - len(happenings) + 1
     tx.execute(
         _APPEND,
-        {
-            "study_id": study_id,
-            "seq": seq,
-            "kind": kind,
-            "who": who,
-            "trial": trial,
-            "attempt": attempt,
-            "before": before,
-            "after": after,
-            "cause": cause,
-            "data": data,
-        },
+        [{"study_id": study_id, "seq": first + place, **vars(each)} for place, each in enumerate(happenings)],
     )

@@ -6,7 +6,7 @@ They are the only memory of the search.
 from collections.abc import Iterator
 from typing import Final
 
-from sqlalchemy import Subquery, bindparam, func, insert, select
+from sqlalchemy import bindparam, func, insert, select
 
 from app.domain.study import StudyId
 from app.domain.trial import Cause, Observation, TrialState
@@ -48,28 +48,34 @@ def attempts_since(tx: Transaction, study_id: StudyId, after: int, last: int) ->
     return [(trial, attempt) for trial, attempt in tx.execute(statement)]
 
 
-def latest(tx: Transaction, study_id: StudyId, last: int) -> Iterator[tuple[Observation, Config]]:
-    """Return of each trial that has ended its latest observation up to `last`, in order, and its config."""
-    ended = _ended(study_id, last)
+def replaced(tx: Transaction, study_id: StudyId, last: int) -> dict[int, int]:
+    """Return of each trial with several observations up to `last` the number of its latest."""
+    newest = func.max(observations.c.seq)
     statement = (
-        select(ended, trials.c.config)
-        .join(trials, (trials.c.study_id == study_id) & (trials.c.number == ended.c.trial))
-        .order_by(ended.c.seq)
+        select(observations.c.trial, newest)
+        .where(observations.c.study_id == study_id, observations.c.seq <= last)
+        .group_by(observations.c.trial)
+        .having(func.count() > 1)
     )
-    for seq, trial, outcome, loss, cause, _, config in tx.execute(statement):
-        yield _observation(seq, trial, outcome, loss, cause), config
+    return {trial: int(seq) for trial, seq in tx.execute(statement)}
 
 
-def pending(tx: Transaction, study_id: StudyId, numbered: int, last: int) -> Iterator[tuple[int, Config]]:
-    """Return the trials numbered below `numbered` that have not ended, as of observation `last`, in order."""
-    ended = _ended(study_id, last)
+def with_configs(
+    tx: Transaction, study_id: StudyId, after: int, last: int
+) -> list[tuple[Observation, Config]]:
+    """Return the observations numbered after `after`, up to `last`, each with its trial's config."""
     statement = (
-        select(trials.c.number, trials.c.config)
-        .outerjoin(ended, ended.c.trial == trials.c.number)
-        .where(trials.c.study_id == study_id, trials.c.number < numbered, ended.c.seq.is_(None))
-        .order_by(trials.c.number)
+        select(*_COLUMNS, trials.c.config)
+        .join(
+            trials, (trials.c.study_id == observations.c.study_id) & (trials.c.number == observations.c.trial)
+        )
+        .where(observations.c.study_id == study_id, observations.c.seq > after, observations.c.seq <= last)
+        .order_by(observations.c.seq)
     )
-    return ((number, config) for number, config in tx.execute(statement))
+    return [
+        (_observation(row.seq, row.trial, row.outcome, row.loss, row.cause), row.config)
+        for row in tx.execute(statement)
+    ]
 
 
 def append(
@@ -96,18 +102,6 @@ def append(
             "cause": cause,
         },
     )
-
-
-def _ended(study_id: StudyId, last: int) -> Subquery:
-    """Select the latest observation up to `last` of each trial that has ended by it."""
-    newest = func.max(observations.c.seq).over(partition_by=observations.c.trial).label("newest")
-    known = (
-        select(*_COLUMNS, newest)
-        .where(observations.c.study_id == study_id, observations.c.seq <= last)
-        .subquery()
-    )
-    latest = select(known).where(known.c.seq == known.c.newest, known.c.outcome != TrialState.QUEUED)
-    return latest.subquery()
 
 
 def _observation(seq: int, trial: int, outcome: str, loss: float | None, cause: str | None) -> Observation:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import Row, Select, String, bindparam, case, cast, delete, func, insert, or_, select, update
@@ -46,7 +47,11 @@ _COUNTED: Final = (
     "pruned", "failed", "cancelled", "gpus_running",
 )  # fmt: skip
 
+_WANTED: Final = (
+    "id", "name", "task", "requires", "task_version", "queued", "trials", "observations",
+)  # fmt: skip
 _LOCK: Final = select(*_STANDING).where(studies.c.id == bindparam("of")).with_for_update()
+_STAND: Final = select(*_STANDING).where(studies.c.id == bindparam("of"))
 _COUNT: Final = (
     update(studies)
     .where(studies.c.id == bindparam("of"))
@@ -82,14 +87,39 @@ class Asked:
     names: Collection[str] | None
     project: str | None
 
-    def narrow(self, statement: Select[Any]) -> Select[Any]:
-        """Return a statement on studies and projects that gives no others."""
-        statement = statement.where(studies.c.task.in_(self.tasks))
-        if self.names is not None:
-            statement = statement.where(studies.c.name.in_(self.names))
-        if self.project is not None:
-            statement = statement.where(projects.c.name == self.project)
-        return statement
+    @property
+    def shape(self) -> dict[str, bool]:
+        """What of it narrows a statement, of which there is one for each shape."""
+        return {"by_name": self.names is not None, "by_project": self.project is not None}
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What fills the statement."""
+        given = {"tasks": self.tasks, "names": self.names, "project": self.project}
+        return {
+            name: list(value) if name != "project" else value
+            for name, value in given.items()
+            if value is not None
+        }
+
+
+def narrowed(statement: Select[Any], *, by_name: bool, by_project: bool) -> Select[Any]:
+    """Return a statement on studies and projects that gives only what is asked for."""
+    statement = statement.where(studies.c.task.in_(bindparam("tasks", expanding=True)))
+    if by_name:
+        statement = statement.where(studies.c.name.in_(bindparam("names", expanding=True)))
+    if by_project:
+        statement = statement.where(projects.c.name == bindparam("project"))
+    return statement
+
+
+@dataclass(frozen=True)
+class Titles:
+    """By which names people know what is leased."""
+
+    project: str
+    study: str
+    task: str
 
 
 @dataclass(frozen=True)
@@ -97,10 +127,12 @@ class Wanting:
     """A study that has something to lease."""
 
     id: StudyId
-    task: str
+    titles: Titles
     requires: Requires
     task_version: str | None  # which a worker must have
     queued: int
+    trials: int
+    observations: int
     has_quota: bool  # its project has
     floor: float  # where its share of the workers begins to count
 
@@ -237,7 +269,7 @@ def lock(tx: Transaction, study_id: StudyId) -> Standing:
 
 def standing(tx: Transaction, study_id: StudyId) -> Standing:
     """Return what the study's row counts."""
-    return _standing(tx.execute(select(*_STANDING).where(studies.c.id == study_id)).one())
+    return _standing(tx.execute(_STAND, {"of": study_id}).one())
 
 
 def count(tx: Transaction, study_id: StudyId, *, floor: float = -1.0, **more: int) -> Standing:
@@ -285,6 +317,22 @@ def metric(tx: Transaction, study_id: StudyId) -> str | None:
 
 def wanting(tx: Transaction, asked: Asked) -> Iterator[Wanting]:
     """Return the studies that have something to lease, the one that has got least for its priority first."""
+    for row in tx.execute(_wanting(**asked.shape), asked.values):
+        yield Wanting(
+            StudyId(row.id),
+            Titles(row.project, row.name, row.task),
+            _requires(row.requires),
+            row.task_version,
+            row.queued,
+            row.trials,
+            row.observations,
+            row.max_running is not None,
+            row.most_served - 1.0,  # who was idle for long has an advantage of at most one unit
+        )
+
+
+@cache
+def _wanting(*, by_name: bool, by_project: bool) -> Select[Any]:
     others = studies.alias()
     running = (
         select(func.coalesce(func.sum(others.c.running), 0))
@@ -298,12 +346,9 @@ def wanting(tx: Transaction, asked: Asked) -> Iterator[Wanting]:
     proposes = studies.c.reason.is_(None) & (studies.c.trials - studies.c.imported < studies.c.max_trials)
     statement = (
         select(
-            studies.c.id,
-            studies.c.task,
-            studies.c.requires,
-            studies.c.task_version,
-            studies.c.queued,
+            *(studies.c[name] for name in _WANTED),
             projects.c.max_running,
+            projects.c.name.label("project"),
             most_served.label("most_served"),
         )
         .join(projects, projects.c.id == studies.c.project_id)
@@ -316,16 +361,7 @@ def wanting(tx: Transaction, asked: Asked) -> Iterator[Wanting]:
         )
         .order_by(studies.c.served, studies.c.id)
     )
-    for row in tx.execute(asked.narrow(statement)):
-        yield Wanting(
-            StudyId(row.id),
-            row.task,
-            _requires(row.requires),
-            row.task_version,
-            row.queued,
-            row.max_running is not None,
-            row.most_served - 1.0,  # who was idle for long has an advantage of at most one unit
-        )
+    return narrowed(statement, by_name=by_name, by_project=by_project)
 
 
 def has_quota_left(tx: Transaction, study_id: StudyId) -> bool:

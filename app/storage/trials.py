@@ -3,17 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Row, bindparam, insert, select, update
+from sqlalchemy import BigInteger, Row, Select, bindparam, insert, select, update
 
 from app.domain.errors import TrialNotFound
 from app.domain.study import EARLY, Direction, Requires, Study, StudyId, StudyState
 from app.domain.trial import Cause, Leased, Origin, Ranked, Trial, TrialId, TrialState
 from app.storage import attempts as stored_attempts
 from app.storage.store import Transaction
-from app.storage.studies import IS_LEASING, Asked
+from app.storage.studies import IS_LEASING, Asked, Titles, narrowed
 from app.storage.tables import attempts, milliseconds, now, projects, studies, trials
 from thiessen.space import Config, config_key
 
@@ -50,6 +51,10 @@ class NewLease:
     lease_for: timedelta
     floor: float  # of what the study counts as served
 
+    @property
+    def milliseconds(self) -> int:
+        return round(self.lease_for.total_seconds() * 1000)
+
 
 @dataclass(frozen=True)
 class Overdue:
@@ -57,9 +62,18 @@ class Overdue:
 
     trial_id: TrialId
     study_id: StudyId
-    task: str
+    titles: Titles
     requires: Requires
     task_version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a trial that was just given to a worker is trained with."""
+
+    config: Config
+    seed: int
+    expires_at: datetime
 
 
 _PLACE: Final = [
@@ -116,8 +130,14 @@ _LEASE: Final = (
         lease_milliseconds=bindparam("length"),
         free_at=milliseconds() + bindparam("length", type_=BigInteger),
     )
+    .returning(trials.c.config, trials.c.seed, trials.c.free_at)
 )
-_ADD: Final = insert(trials).returning(trials.c.id)
+_ADD: Final = insert(trials).returning(trials.c.id, trials.c.free_at)
+_ADD_QUEUED: Final = _ADD.values(free_at=now(), created_at=now())
+_ADD_FINISHED: Final = _ADD_QUEUED.values(finished_at=now())
+_ADD_LEASED: Final = _ADD.values(
+    free_at=milliseconds() + bindparam("length", type_=BigInteger), created_at=now()
+)
 
 
 def add(
@@ -130,14 +150,17 @@ def add(
     seed: int,
     is_repeat: bool = False,
     state: TrialState = TrialState.QUEUED,
+    lease: NewLease | None = None,
     reasons: dict[str, Any] | None = None,
     turn: int | None = None,
     watermark: int | None = None,
     loss: float | None = None,
     notes: str = "",
     attributes: dict[str, Any] | None = None,
-) -> Place:
-    """Store a trial under the number that its study's counter has just given."""
+) -> tuple[Place, Given]:
+    """Store a trial under the number that its study's counter has just given, leased at once or not."""
+    made, most = int(lease is not None), study.spec.max_attempts
+    lease_id = None if lease is None else lease.id
     values = {
         "study_id": study.id,
         "number": number,
@@ -150,16 +173,18 @@ def add(
         "reasons": reasons or {},
         "state": state,
         "loss": loss,
-        "attempts": 0,
-        "max_attempts": study.spec.max_attempts,
-        "free_at": now(),
+        "attempts": made,
+        "max_attempts": most,
+        "lease_id": lease_id,
         "notes": notes,
         "attributes": attributes or {},
-        "created_at": now(),
-        "finished_at": now() if state.is_terminal else None,
     }
-    trial_id: int = tx.execute(_ADD.values(values)).scalar_one()
-    return Place(TrialId(trial_id), study.id, number, state, 0, study.spec.max_attempts, None)
+    if lease is not None:
+        values |= {"lease_milliseconds": lease.milliseconds, "length": lease.milliseconds}
+    statement = _ADD_LEASED if lease else _ADD_FINISHED if state.is_terminal else _ADD_QUEUED
+    row = tx.execute(statement, values).one()
+    place = Place(TrialId(row.id), study.id, number, state, made, most, lease_id)
+    return place, Given(config, seed, row.free_at)
 
 
 def key(config: Config, number: int | None) -> str:
@@ -208,19 +233,22 @@ def moved(
     *,
     cause: Cause | None,
     loss: float | None,
-    lease: NewLease | None,
     max_attempts: int | None,
 ) -> None:
-    """Write where a trial is now."""
+    """Write where a trial is now, unless it is leased."""
     values: dict[str, Any] = {"at": place.id, "to": after, "because": cause}
-    if lease is not None:
-        length = round(lease.lease_for.total_seconds() * 1000)
-        tx.execute(_LEASE, {**values, "lease": lease.id, "length": length})
-    elif after is TrialState.QUEUED:
+    if after is TrialState.QUEUED:
         most = place.max_attempts if max_attempts is None else max_attempts
         tx.execute(_QUEUE, {**values, "most": most})
     else:
         tx.execute(_FINISH, {**values, "with_loss": loss})
+
+
+def give(tx: Transaction, place: Place, lease: NewLease, cause: Cause | None) -> Given:
+    """Write that a trial is leased."""
+    values = {"at": place.id, "to": TrialState.RUNNING, "because": cause}
+    row = tx.execute(_LEASE, {**values, "lease": lease.id, "length": lease.milliseconds}).one()
+    return Given(row.config, row.seed, row.free_at)
 
 
 def annotate(tx: Transaction, trial_id: TrialId, **remarks: Any) -> None:
@@ -244,27 +272,35 @@ def is_overdue(tx: Transaction, trial_id: TrialId) -> bool:
 
 def overdue(tx: Transaction, deaf_until: datetime, asked: Asked) -> Iterator[Overdue]:
     """Return running trials to give away, the longest overdue first; none before `deaf_until`."""
+    for row in tx.execute(_overdue(**asked.shape), {"deaf": deaf_until, **asked.values}):
+        yield Overdue(
+            TrialId(row.id),
+            StudyId(row.study_id),
+            Titles(row.project, row.name, row.task),
+            Requires(**row.requires),
+            row.task_version,
+        )
+
+
+@cache
+def _overdue(*, by_name: bool, by_project: bool) -> Select[Any]:
     statement = (
         select(
             trials.c.id,
             trials.c.study_id,
-            studies.c.task,
-            studies.c.requires,
-            studies.c.task_version,
+            *(studies.c[name] for name in ("name", "task", "requires", "task_version")),
+            projects.c.name.label("project"),
         )
         .join(studies, studies.c.id == trials.c.study_id)
         .join(projects, projects.c.id == studies.c.project_id)
         .where(
-            *_expired(deaf_until),
+            *_expired(bindparam("deaf", type_=trials.c.free_at.type)),
             IS_LEASING,
             trials.c.attempts < trials.c.max_attempts,
         )
         .order_by(trials.c.free_at, trials.c.id)
     )
-    for row in tx.execute(asked.narrow(statement)):
-        yield Overdue(
-            TrialId(row.id), StudyId(row.study_id), row.task, Requires(**row.requires), row.task_version
-        )
+    return narrowed(statement, by_name=by_name, by_project=by_project)
 
 
 def any_overdue(tx: Transaction, deaf_until: datetime) -> StudyId | None:
@@ -310,14 +346,10 @@ def leased(tx: Transaction, lease_id: str) -> Leased | None:
     )
 
 
-def configs(tx: Transaction, study_id: StudyId, begin: int, end: int) -> Iterator[tuple[int, Config]]:
+def configs(tx: Transaction, study_id: StudyId, begin: int, end: int) -> list[tuple[int, Config]]:
     """Return the configs of the trials numbered from `begin` on and below `end`, in order."""
-    statement = (
-        select(trials.c.number, trials.c.config)
-        .where(trials.c.study_id == study_id, trials.c.number >= begin, trials.c.number < end)
-        .order_by(trials.c.number)
-    )
-    return ((number, config) for number, config in tx.execute(statement))
+    found = tx.execute(_CONFIGS, {"of": study_id, "begin": begin, "end": end})
+    return [(number, config) for number, config in found]
 
 
 def best(tx: Transaction, study: Study, top: int) -> list[Ranked]:
@@ -378,6 +410,15 @@ def last_finished(tx: Transaction, study_id: StudyId, last: int) -> list[datetim
     return list(tx.execute(statement).scalars())
 
 
+_CONFIGS: Final = (
+    select(trials.c.number, trials.c.config)
+    .where(
+        trials.c.study_id == bindparam("of"),
+        trials.c.number >= bindparam("begin"),
+        trials.c.number < bindparam("end"),
+    )
+    .order_by(trials.c.number)
+)
 _LEASED: Final = (
     select(
         trials.c.number,
@@ -400,7 +441,7 @@ _LEASED: Final = (
 )
 
 
-def _expired(deaf_until: datetime) -> tuple[Any, ...]:
+def _expired(deaf_until: Any) -> tuple[Any, ...]:
     return trials.c.state == TrialState.RUNNING, trials.c.free_at <= now(), now() >= deaf_until
 
 

@@ -132,9 +132,8 @@ class Desk:
         return self.read(rank.best, name=name, top=top)
 
     def landscape(self):
-        return self.store.read(
-            lambda tx: history_of(tx, stored_studies.named(tx, DEFAULT_PROJECT, "s"))
-        ).landscape
+        study = self.store.read(lambda tx: stored_studies.named(tx, DEFAULT_PROJECT, "s"))
+        return history_of(self.store.read, study).landscape
 
     def rows(self, table):
         return self.store.read(lambda tx: tx.execute(select(table).order_by(*table.primary_key)).all())
