@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Row, bindparam, insert, select, update
+from sqlalchemy import BigInteger, Row, bindparam, func, insert, select, update
 
 from app.domain.errors import TrialNotFound
 from app.domain.study import EARLY, Direction, Requires, Study, StudyId, StudyState
@@ -181,6 +181,15 @@ def loss(tx: Transaction, trial_id: TrialId) -> float | None:
     return found
 
 
+def lowest_loss(tx: Transaction, study_id: StudyId) -> float | None:
+    """Return the loss of the best succeeded trial of a study."""
+    statement = select(func.min(trials.c.loss)).where(
+        trials.c.study_id == study_id, trials.c.state == TrialState.SUCCEEDED
+    )
+    found: float | None = tx.execute(statement).scalar_one()
+    return found
+
+
 def next_queued(tx: Transaction, study_id: StudyId) -> Place | None:
     """Return the trial of a study that waits the longest. The study's row must be locked."""
     row = tx.execute(_NEXT_QUEUED, {"of": study_id}).one_or_none()
@@ -251,6 +260,7 @@ def overdue(tx: Transaction, deaf_until: datetime, asked: Asked) -> Iterator[Ove
             studies.c.task,
             studies.c.requires,
             studies.c.task_version,
+            studies.c.retry,
         )
         .join(studies, studies.c.id == trials.c.study_id)
         .join(projects, projects.c.id == studies.c.project_id)
@@ -262,9 +272,10 @@ def overdue(tx: Transaction, deaf_until: datetime, asked: Asked) -> Iterator[Ove
         .order_by(trials.c.free_at, trials.c.id)
     )
     for row in tx.execute(asked.narrow(statement)):
-        yield Overdue(
-            TrialId(row.id), StudyId(row.study_id), row.task, Requires(**row.requires), row.task_version
-        )
+        if Cause.LOST in row.retry:  # else it is hopeless
+            yield Overdue(
+                TrialId(row.id), StudyId(row.study_id), row.task, Requires(**row.requires), row.task_version
+            )
 
 
 def any_overdue(tx: Transaction, deaf_until: datetime) -> StudyId | None:
