@@ -69,6 +69,11 @@ class Plan:
     floor: float = -1.0
     is_borrowed: bool = False  # the strategy is to be asked first
 
+    @property
+    def is_new(self) -> bool:
+        """Whether a strategy that is remembered proposes the trial."""
+        return self.overdue is None and not self.is_queued and not self.is_borrowed
+
 
 async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> list[Leased]:
     """Give the worker as many trials as there are, up to the most it wishes.
@@ -144,13 +149,15 @@ async def _give(store: Store, request: Request, plan: Plan, place: int) -> Lease
     thought = await think_apart(store, plan.study) if plan.is_borrowed else None
     claim = partial(_claim, request=request, plan=plan, place=place, thought=thought)
     try:
-        return await store.written(claim)
+        leased = await store.written(claim)
     except (AlreadyAnswered, Behind):  # a twin of this request was faster, or others of the study
-        request.memory.forget(plan.study)
         return None
     except BaseException:
-        request.memory.forget(plan.study)  # it may have learned of a trial that was not stored
+        request.memory.forget(plan.study)  # it may have learned of trials whose commit has failed
         raise
+    if leased is not None and plan.is_new:
+        request.memory.number(plan.study, leased.number, leased.config)
+    return leased
 
 
 def _claim(

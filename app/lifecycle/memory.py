@@ -1,7 +1,8 @@
 """What this process remembers of studies, so that no proposal reads a history again.
 
-Observations are learned from what is committed. Numbers are learned ahead, in the step that stores a trial:
-so many proposals fit into one commit. If that step is run again or comes to nothing, it is taken back.
+Observations are learned from what is committed. Numbers are learned ahead, in the steps that store trials:
+so many proposals fit into one commit. A step learns nothing of the trial it stores itself: it may be run
+again, or come to nothing.
 """
 
 from collections import OrderedDict
@@ -18,6 +19,7 @@ from thiessen.integrations import KNOWN
 from thiessen.search import History, Observed, Proposal, Revised, Snapshot, Strategy, Stream
 from thiessen.search.settings import strategy_from_json
 from thiessen.search.strategy import StrategyError
+from thiessen.space import Config
 
 MOST_STUDIES: Final = 64  # remembered at once: the least lately used is forgotten first
 MOST_BEHIND: Final = 1000  # numbers learned within a step that writes; more are for `catch_up`
@@ -70,8 +72,10 @@ class Memory:
         if remembered is None or not remembered.lock.acquire(timeout=PATIENCE_SECONDS):
             raise Behind
         try:
+            if remembered is not self._of(standing.id):  # it was made anew meanwhile
+                raise Behind
             history, study = remembered.history, remembered.study
-            while history.trials > standing.trials:
+            while history.trials > standing.trials:  # a commit of several steps has failed
                 history.retract()
             if standing.trials - history.trials > MOST_BEHIND:
                 raise Behind
@@ -83,10 +87,20 @@ class Memory:
                     standing.turns,
                     Stream(study.spec.seed, standing.trials),
                 )
-            history.number(proposal.config)
         finally:
             remembered.lock.release()
         return proposal
+
+    def number(self, study_id: StudyId, number: int, config: Config) -> None:
+        """Learn of a trial just committed, unless that costs waiting: then it is read when it is needed."""
+        remembered = self._of(study_id)
+        if remembered is None or not remembered.lock.acquire(blocking=False):
+            return
+        try:
+            if remembered.history.trials == number:
+                remembered.history.number(config)
+        finally:
+            remembered.lock.release()
 
     def study(self, study_id: StudyId) -> Study:
         """Return a study as it was when it was remembered: its spec. Raises Behind."""
@@ -146,7 +160,8 @@ def _begin(tx: Transaction, study_id: StudyId) -> Remembered:
 
 
 def _learn(tx: Transaction, history: History, standing: Standing) -> None:
-    _number(tx, history, standing)
+    for _, config in trials.numbers(tx, standing.id, history.trials, standing.trials):
+        history.number(config)
     for observation in observations.since(
         tx, standing.id, history.landscape.watermark, standing.observations
     ):
@@ -154,9 +169,17 @@ def _learn(tx: Transaction, history: History, standing: Standing) -> None:
 
 
 def _number(tx: Transaction, history: History, standing: Standing) -> None:
-    if history.trials < standing.trials:
-        for _, config in trials.configs(tx, standing.id, history.trials, standing.trials):
-            history.number(config)
+    """Learn the numbers given since. Raises Behind where another server knew more for its proposal.
+
+    What a study's proposals know never falls from one number to the next: so they can be replayed.
+    """
+    if history.trials == standing.trials:
+        return
+    numbered = list(trials.numbers(tx, standing.id, history.trials, standing.trials))
+    if any((watermark or 0) > history.landscape.watermark for watermark, _ in numbered):
+        raise Behind
+    for _, config in numbered:
+        history.number(config)
 
 
 def _observed(observation: Observation) -> Observed:

@@ -57,6 +57,7 @@ _HELD: Final = (
     .join(trials, trials.c.id == attempts.c.trial_id)
     .join(studies, studies.c.id == trials.c.study_id)
     .where(attempts.c.lease_id == bindparam("lease"))
+    .with_for_update(of=trials)  # heartbeats lock a trial before its attempt; in one order nobody deadlocks
 )
 _STUDY_OF: Final = (
     select(trials.c.study_id)

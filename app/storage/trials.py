@@ -202,9 +202,9 @@ def at(tx: Transaction, trial_id: TrialId) -> Place:
 
 
 def place(tx: Transaction, study: Study, number: int) -> Place:
-    """Return where a trial stands. Raises TrialNotFound."""
+    """Return where a trial stands, and lock it, as heartbeats do before its attempt. Raises TrialNotFound."""
     statement = select(*_PLACE).where(trials.c.study_id == study.id, trials.c.number == number)
-    row = tx.execute(statement).one_or_none()
+    row = tx.execute(statement.with_for_update()).one_or_none()
     if row is None:
         raise TrialNotFound(study.spec.name, number, study.standing.trials)
     return _place(row)
@@ -321,14 +321,16 @@ def leased(tx: Transaction, lease_id: str) -> Leased | None:
     )
 
 
-def configs(tx: Transaction, study_id: StudyId, begin: int, end: int) -> Iterator[tuple[int, Config]]:
-    """Return the configs of the trials numbered from `begin` on and below `end`, in order."""
+def numbers(tx: Transaction, study_id: StudyId, begin: int, end: int) -> Iterator[tuple[int | None, Config]]:
+    """Return watermark and config of the trials numbered from `begin` on and below `end`, in order."""
+    if begin >= end:
+        return
     statement = (
-        select(trials.c.number, trials.c.config)
+        select(trials.c.watermark, trials.c.config)
         .where(trials.c.study_id == study_id, trials.c.number >= begin, trials.c.number < end)
         .order_by(trials.c.number)
     )
-    return ((number, config) for number, config in tx.execute(statement))
+    yield from ((watermark, config) for watermark, config in tx.execute(statement))
 
 
 def best(tx: Transaction, study: Study, top: int) -> list[Ranked]:
