@@ -18,6 +18,7 @@ STATES = ("queued", "running", "succeeded", "diverged", "pruned", "failed", "can
 
 
 def check_study(tx, model=None, name="s"):
+    """Insist that all rows of a study agree; return how many trials it has of each origin."""
     row = tx.execute(select(studies).where(studies.c.name == (model.name if model else name))).one()
     numbered = _of(tx, trials, row, trials.c.number)
     told = _of(tx, observations, row, observations.c.seq)
@@ -36,6 +37,7 @@ def check_study(tx, model=None, name="s"):
     check_replay(row, numbered, told)
     if model is not None:
         check_against(model, numbered, ran, told)
+    return Counter(trial.origin for trial in numbered)
 
 
 def _of(tx, table, study, order):
