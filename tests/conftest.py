@@ -175,6 +175,7 @@ def _programs(folder: Path):
         started.append(process)
         return process
 
+    start.started = started
     try:
         yield start
     finally:

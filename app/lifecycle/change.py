@@ -6,7 +6,7 @@ from typing import Any, Final
 from app.domain.errors import InvalidRequest, StudyEnded
 from app.domain.study import Ending, Study, StudyState
 from app.lifecycle.move import settle, tell_of_study
-from app.storage import Transaction, audit, bell, studies
+from app.storage import Transaction, audit, bell, studies, trials
 
 BUDGET: Final = frozenset({"max_trials", "max_running", "max_gpu_hours", "deadline", "target"})
 ENDED_BY: Final = {
@@ -34,7 +34,7 @@ def change(tx: Transaction, project: str, name: str, changes: Mapping[str, Any],
         )
     studies.change(tx, study.id, **changes)
     standing = tell_of_study(tx, study.id, "study.changed", who, **changes)
-    settle(tx, standing, who)
+    settle(tx, standing, who, loss=trials.lowest_loss(tx, study.id))
     bell.ring(tx, study.id)
 
 
@@ -44,10 +44,11 @@ def archive(tx: Transaction, project: str, name: str, who: str) -> None:
     standing = studies.lock(tx, study.id)
     if study.archived_at is not None:
         return
-    if standing.state in {StudyState.ACTIVE, StudyState.PAUSED}:
-        studies.change(tx, study.id, state=StudyState.STOPPED)
+    is_ended = standing.state is StudyState.COMPLETED
+    state = StudyState.COMPLETED if is_ended else StudyState.STOPPED
+    studies.change(tx, study.id, state=state)
     studies.archive(tx, study.id)
-    tell_of_study(tx, study.id, "study.archived", who)
+    tell_of_study(tx, study.id, "study.archived", who, state=state.value)
 
 
 def purge(tx: Transaction, project: str, name: str, who: str) -> None:

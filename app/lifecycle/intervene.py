@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.domain.errors import MoveRefused
+from app.domain.errors import MoveRefused, StudyEnded
 from app.domain.study import Study
 from app.domain.trial import UNFINISHED, Cause, TrialState, Who
 from app.lifecycle.move import end_attempt_of, move, tell_of_notes
@@ -40,9 +40,11 @@ def cancel(tx: Transaction, project: str, name: str, number: int, who: str) -> N
 def retry(tx: Transaction, project: str, name: str, number: int, who: str) -> None:
     """Queue a failed trial again, with as many attempts as at first.
 
-    Raises StudyNotFound, TrialNotFound, MoveRefused.
+    Raises StudyNotFound, StudyEnded, TrialNotFound, MoveRefused.
     """
     study = _locked(tx, project, name)
+    if study.archived_at is not None:
+        raise StudyEnded(name, "was deleted; none of its trials is tried again")
     place = trials.place(tx, study, number)
     if place.state is TrialState.QUEUED:
         return

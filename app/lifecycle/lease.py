@@ -72,6 +72,11 @@ class Plan:
     is_borrowed: bool = False  # the strategy is to be asked first
     is_unknown: bool = False  # the history is to be read first
 
+    @property
+    def is_new(self) -> bool:
+        """Whether a strategy that is remembered proposes the trial."""
+        return self.overdue is None and not self.is_queued and not self.is_borrowed
+
 
 async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> list[Leased]:
     """Give the worker as many trials as there are, up to the most it wishes.
@@ -149,15 +154,18 @@ async def _give(store: Store, request: Request, plan: Plan, place: int) -> list[
     try:
         leased = await store.written(claim)
     except AlreadyAnswered:  # by a twin of this request, or when it was sent before
-        request.memory.take_back(plan.study)
         return await store.seen(partial(_given_before, runner=request.runner))
     except Behind:
         return []
     except BaseException:
-        request.memory.forget(plan.study)  # it may have learned of a trial that was not stored
+        request.memory.forget(plan.study)  # it may have learned of trials whose commit has failed
         raise
-    meters.LEASES.inc(leased is not None)
-    return [] if leased is None else [leased]
+    if leased is None:
+        return []
+    meters.LEASES.inc()
+    if plan.is_new:
+        request.memory.number(plan.study, leased.number, leased.config)
+    return [leased]
 
 
 def _claim(

@@ -1,7 +1,8 @@
 """What this process remembers of studies, so that no proposal reads a history again.
 
-Observations are learned from what is committed. Numbers are learned ahead, in the step that stores a trial:
-so many proposals fit into one commit. If that step is run again or comes to nothing, it is taken back.
+Observations are learned from what is committed. Numbers are learned ahead, in the steps that store trials:
+so many proposals fit into one commit. A step learns nothing of the trial it stores itself: it may be run
+again, or come to nothing.
 """
 
 from collections import OrderedDict
@@ -98,7 +99,7 @@ class Memory:
             self._keep(Remembered(study, strategy, history))
 
     def propose(self, tx: Transaction, standing: Standing) -> Proposal:
-        """Return the proposal for the next number of a study whose row is locked; here it has it at once.
+        """Return the proposal for the next number of a study whose row is locked.
 
         Raises Behind, and Exhausted.
         """
@@ -106,12 +107,14 @@ class Memory:
         if remembered is None or not remembered.lock.acquire(timeout=PATIENCE_SECONDS):
             raise Behind
         try:
+            if remembered is not self._of(standing.id):  # it was made anew meanwhile
+                raise Behind
             history, study = remembered.history, remembered.study
-            while history.trials > standing.trials:
+            while history.trials > standing.trials:  # a commit of several steps has failed
                 history.retract()
             if standing.trials - history.trials > MOST_BEHIND:
                 raise Behind
-            _number(tx, standing.id, history, standing.trials)
+            _number(tx, history, standing)
             with meters.PROPOSAL_SECONDS.labels(remembered.strategy.name).time():
                 proposal = remembered.strategy.propose(
                     study.spec.space,
@@ -119,10 +122,20 @@ class Memory:
                     standing.turns,
                     Stream(study.spec.seed, standing.trials),
                 )
-            history.number(proposal.config)
         finally:
             remembered.lock.release()
         return proposal
+
+    def number(self, study_id: StudyId, number: int, config: Config) -> None:
+        """Learn of a trial just committed, unless that costs waiting: then it is read when it is needed."""
+        remembered = self._of(study_id)
+        if remembered is None or not remembered.lock.acquire(blocking=False):
+            return
+        try:
+            if remembered.history.trials == number:
+                remembered.history.number(config)
+        finally:
+            remembered.lock.release()
 
     def study(self, study_id: StudyId) -> Study:
         """Return a study as it was when it was remembered: its spec. Raises Behind."""
@@ -130,16 +143,6 @@ class Memory:
         if remembered is None:
             raise Behind
         return remembered.study
-
-    def take_back(self, study_id: StudyId) -> None:
-        """Unlearn the numbers that a step took which came to nothing; those that count are read again."""
-        remembered = self._of(study_id)
-        if remembered is None:
-            return
-        with remembered.lock:
-            pending = remembered.history.landscape.pending
-            while remembered.history.trials - 1 in pending:
-                remembered.history.retract()
 
     def forget(self, study_id: StudyId) -> None:
         """Begin anew with this study when it is asked for again."""
@@ -199,23 +202,35 @@ def _pending(read: Read, standing: Standing, has_ended: bytearray) -> Iterator[t
     """Yield the trials that are not marked, in order."""
     for begin in range(0, standing.trials, PAGE):
         end = min(begin + PAGE, standing.trials)
-        wanted = [number for number in range(begin, end) if not has_ended[number]]
-        if wanted:
-            page = partial(trials.configs, study_id=standing.id, begin=wanted[0], end=wanted[-1] + 1)
-            yield from ((number, config) for number, config in read(page) if not has_ended[number])
+        if all(has_ended[begin:end]):
+            continue
+        page = read(partial(trials.numbers, study_id=standing.id, begin=begin, end=end))
+        for number, (_, config) in enumerate(page, start=begin):
+            if not has_ended[number]:
+                yield number, config
 
 
 def _learn(tx: Transaction, study_id: StudyId, history: History, numbered: int, observed: int) -> None:
-    _number(tx, study_id, history, numbered)
+    if history.trials < numbered:
+        for _, config in trials.numbers(tx, study_id, history.trials, numbered):
+            history.number(config)
     if history.landscape.watermark < observed:
         for observation in observations.since(tx, study_id, history.landscape.watermark, observed):
             history.observe(_observed(observation))
 
 
-def _number(tx: Transaction, study_id: StudyId, history: History, numbered: int) -> None:
-    if history.trials < numbered:
-        for _, config in trials.configs(tx, study_id, history.trials, numbered):
-            history.number(config)
+def _number(tx: Transaction, history: History, standing: Standing) -> None:
+    """Learn the numbers given since. Raises Behind where another server knew more for its proposal.
+
+    What a study's proposals know never falls from one number to the next: so they can be replayed.
+    """
+    if history.trials == standing.trials:
+        return
+    numbered = trials.numbers(tx, standing.id, history.trials, standing.trials)
+    if any((watermark or 0) > history.landscape.watermark for watermark, _ in numbered):
+        raise Behind
+    for _, config in numbered:
+        history.number(config)
 
 
 def _observed(observation: Observation) -> Observed:

@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Row, Select, bindparam, insert, select, update
+from sqlalchemy import BigInteger, Row, Select, bindparam, func, insert, select, update
 
 from app.domain.errors import TrialNotFound
 from app.domain.study import EARLY, Direction, Requires, Study, StudyId, StudyState
@@ -206,6 +206,15 @@ def loss(tx: Transaction, trial_id: TrialId) -> float | None:
     return found
 
 
+def lowest_loss(tx: Transaction, study_id: StudyId) -> float | None:
+    """Return the loss of the best succeeded trial of a study."""
+    statement = select(func.min(trials.c.loss)).where(
+        trials.c.study_id == study_id, trials.c.state == TrialState.SUCCEEDED
+    )
+    found: float | None = tx.execute(statement).scalar_one()
+    return found
+
+
 def next_queued(tx: Transaction, study_id: StudyId) -> Place | None:
     """Return the trial of a study that waits the longest. The study's row must be locked."""
     row = tx.execute(_NEXT_QUEUED, {"of": study_id}).one_or_none()
@@ -218,9 +227,9 @@ def at(tx: Transaction, trial_id: TrialId) -> Place:
 
 
 def place(tx: Transaction, study: Study, number: int) -> Place:
-    """Return where a trial stands. Raises TrialNotFound."""
+    """Return where a trial stands, and lock it, as heartbeats do before its attempt. Raises TrialNotFound."""
     statement = select(*_PLACE).where(trials.c.study_id == study.id, trials.c.number == number)
-    row = tx.execute(statement).one_or_none()
+    row = tx.execute(statement.with_for_update()).one_or_none()
     if row is None:
         raise TrialNotFound(study.spec.name, number, study.standing.trials)
     return _place(row)
@@ -273,13 +282,14 @@ def is_overdue(tx: Transaction, trial_id: TrialId) -> bool:
 def overdue(tx: Transaction, deaf_until: datetime, asked: Asked) -> Iterator[Overdue]:
     """Return running trials to give away, the longest overdue first; none before `deaf_until`."""
     for row in tx.execute(_overdue(**asked.shape), {"deaf": deaf_until, **asked.values}):
-        yield Overdue(
-            TrialId(row.id),
-            StudyId(row.study_id),
-            Titles(row.project, row.name, row.task),
-            Requires(**row.requires),
-            row.task_version,
-        )
+        if Cause.LOST in row.retry:  # else it is hopeless
+            yield Overdue(
+                TrialId(row.id),
+                StudyId(row.study_id),
+                Titles(row.project, row.name, row.task),
+                Requires(**row.requires),
+                row.task_version,
+            )
 
 
 @cache
@@ -288,7 +298,7 @@ def _overdue(*, by_name: bool, by_project: bool) -> Select[Any]:
         select(
             trials.c.id,
             trials.c.study_id,
-            *(studies.c[name] for name in ("name", "task", "requires", "task_version")),
+            *(studies.c[name] for name in ("name", "task", "requires", "task_version", "retry")),
             projects.c.name.label("project"),
         )
         .join(studies, studies.c.id == trials.c.study_id)
@@ -346,10 +356,10 @@ def leased(tx: Transaction, lease_id: str) -> Leased | None:
     )
 
 
-def configs(tx: Transaction, study_id: StudyId, begin: int, end: int) -> list[tuple[int, Config]]:
-    """Return the configs of the trials numbered from `begin` on and below `end`, in order."""
-    found = tx.execute(_CONFIGS, {"of": study_id, "begin": begin, "end": end})
-    return [(number, config) for number, config in found]
+def numbers(tx: Transaction, study_id: StudyId, begin: int, end: int) -> list[tuple[int | None, Config]]:
+    """Return watermark and config of the trials numbered from `begin` on and below `end`, in order."""
+    found = tx.execute(_NUMBERS, {"of": study_id, "begin": begin, "end": end})
+    return [(watermark, config) for watermark, config in found]
 
 
 def best(tx: Transaction, study: Study, top: int) -> list[Ranked]:
@@ -410,8 +420,8 @@ def last_finished(tx: Transaction, study_id: StudyId, last: int) -> list[datetim
     return list(tx.execute(statement).scalars())
 
 
-_CONFIGS: Final = (
-    select(trials.c.number, trials.c.config)
+_NUMBERS: Final = (
+    select(trials.c.watermark, trials.c.config)
     .where(
         trials.c.study_id == bindparam("of"),
         trials.c.number >= bindparam("begin"),

@@ -135,6 +135,17 @@ def test_a_trial_lost_in_every_attempt_fails_and_the_study_goes_on_to_its_end(de
     assert desk.standing().state == "completed"
 
 
+def test_a_lost_trial_is_not_given_again_where_losses_are_not_retried(desk, clock):
+    desk.submit(max_trials=1, retry=(Cause.ERROR,))
+    assert desk.lease()
+    clock.advance(desk.lease_for)
+
+    assert desk.lease(expires=False) is None
+    desk.expire()
+
+    assert (desk.trial(0).state, desk.trial(0).cause) == (TrialState.FAILED, Cause.LOST)
+
+
 def test_a_study_completes_with_its_last_result(desk):
     desk.submit(max_trials=2)
     leases = [desk.lease(), desk.lease()]

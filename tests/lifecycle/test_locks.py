@@ -1,0 +1,82 @@
+"""Two transactions at once: the second waits at the study's row, or at the trial's, and neither fails."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from sqlalchemy import text
+
+from app.domain.trial import Cause, Fault, Result, TrialState
+from app.lifecycle import intervene, report
+from app.storage import attempts, trials
+from tests.conftest import wait_until
+from tests.lifecycle.test_report import points
+
+FAULT = Fault(cause=Cause.ERROR, message="boom")
+
+
+class Meeting:
+    """Runs a step that stays open until another one waits for it; counts how often each ran."""
+
+    def __init__(self, store) -> None:
+        self.store = store
+        self.is_open, self.is_asked = threading.Event(), threading.Event()
+        self.runs = []
+
+    def hold(self, tx, begin, end):
+        self.runs.append("first")
+        begin(tx)
+        self.is_open.set()
+        assert self.is_asked.wait(30)
+        if tx.dialect.name == "postgresql":  # SQLite has one writer: whoever comes second waits for it
+            wait_until(lambda: tx.execute(text("SELECT 1 FROM pg_locks WHERE NOT granted")).first())
+        end(tx)
+
+    def meet(self, tx, step):
+        self.runs.append("second")
+        step(tx)
+
+    def hold_while(self, begin, step, end):
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(self.store.write, lambda tx: self.hold(tx, begin, end))
+            assert self.is_open.wait(30)
+            second = pool.submit(self.store.write, lambda tx: self.meet(tx, step))
+            self.is_asked.set()
+            first.result(30)
+            second.result(30)
+
+
+def test_observations_are_numbered_in_the_order_of_their_commits(desk):
+    desk.submit()
+    early, late = desk.lease(), desk.lease()
+    result = Result(state=TrialState.SUCCEEDED, loss=0.5)
+
+    def complete(leased):
+        return lambda tx: report._complete(tx, leased.lease_id, result, "w")
+
+    def nothing_is_seen_yet(tx):
+        del tx
+        assert desk.observations() == []
+
+    Meeting(desk.store).hold_while(complete(late), complete(early), nothing_is_seen_yet)
+
+    assert [(each.seq, each.trial) for each in desk.observations()] == [(1, late.number), (2, early.number)]
+
+
+def test_a_heartbeat_and_the_end_of_its_trial_never_wait_for_each_other(desk):
+    for ending in ("cancel", "release", "fail"):
+        desk.submit(name=ending, max_trials=1)
+        leased = desk.lease(studies=[ending])
+        steps = {
+            "cancel": lambda tx, name=ending: intervene.cancel(tx, "default", name, 0, "ann"),
+            "release": lambda tx, leased=leased: report._release(tx, leased.lease_id, "w"),
+            "fail": lambda tx, leased=leased: report._fail(tx, leased.lease_id, FAULT, "w"),
+        }
+        meeting = Meeting(desk.store)
+
+        meeting.hold_while(
+            lambda tx, leased=leased: trials.renew(tx, leased.lease_id),
+            steps[ending],
+            lambda tx, leased=leased: attempts.report(tx, leased.lease_id, points(1), None),
+        )
+
+        assert meeting.runs == ["first", "second"], "one of them was run again"
