@@ -8,7 +8,7 @@ from functools import partial
 from secrets import token_hex
 from typing import Final
 
-from app import meters
+from app import failpoint, meters
 from app.domain.errors import LeaseLost, StrategyUnavailable, WorkerUnknown
 from app.domain.study import EARLY, Requires, Standing, StudyId, StudyState
 from app.domain.trial import Cause, Leased, Runner, TrialId, TrialState, Who
@@ -93,6 +93,7 @@ async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> lis
             unavailable[found.study] = error
             continue
         if given is not None:
+            failpoint.reached("claim-committed")
             meters.LEASES.inc()
             leased.append(given)
         if len(leased) == wish.most:
