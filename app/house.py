@@ -11,6 +11,7 @@ from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
 from app.lifecycle.judge import Judge
 from app.lifecycle.memory import Memory
+from app.lifecycle.replay import Replays
 from app.lifecycle.waiting import Waiting
 from app.storage import Store
 
@@ -26,6 +27,7 @@ class House:
     allow_private_webhooks: bool
     memory: Memory = field(default_factory=Memory)
     judge: Judge = field(default_factory=Judge)
+    replays: Replays = field(default_factory=Replays)
     waiting: Waiting = field(default_factory=Waiting)
     heard: set[str] = field(default_factory=set)  # the workers that spoke since this was written down
     closing: asyncio.Event = field(default_factory=asyncio.Event)  # set when the server stops

@@ -14,12 +14,15 @@ from fastapi import Depends, FastAPI
 from app.api import (
     best,
     events,
+    export,
     health,
     leases,
     metrics,
     projects,
+    replay,
     studies,
     tokens,
+    trials,
     webhooks,
     wire,
     workers,
@@ -101,9 +104,21 @@ def build(settings: Settings) -> FastAPI:
         tokens_required=settings.tokens_required,
         requests_per_second=settings.requests_per_second,
     )
-    for router in (studies, events, best, leases, workers, projects, tokens, webhooks):
+    for router in (
+        studies,
+        trials,
+        export,
+        replay,
+        events,
+        best,
+        leases,
+        workers,
+        projects,
+        tokens,
+        webhooks,
+    ):
         app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
-    for router in (studies, events):
+    for router in (studies, trials, export, replay, events):
         app.include_router(
             router.router,
             prefix="/api/v1/projects/{project}",

@@ -169,7 +169,7 @@ def _programs(folder: Path):
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env=os.environ | environment,
+                env=os.environ | {"XDG_STATE_HOME": str(folder / "state")} | environment,
             )
         process.log = log
         started.append(process)

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Final, Self, TypeVar
 from urllib.parse import quote as quoted
 
 import httpx
@@ -13,20 +13,33 @@ from thiessen import errors
 from thiessen.contract import (
     CONTRACT,
     CONTRACT_HEADER,
+    Added,
+    AddedTrials,
     Best,
     BestConfig,
-    Diverged,
     Failure,
     Heartbeat,
     HeartbeatAnswer,
     Lease,
     LeaseRequest,
-    Loss,
+    Leases,
+    NewTrial,
+    NewTrials,
+    Outcome,
     Point,
     Problem,
+    Studies,
     Study,
+    StudyChanges,
     StudySpec,
+    TaskAnswer,
+    Tasks,
     Trial,
+    TrialChanges,
+    WorkerAnswer,
+    WorkerChanges,
+    Workers,
+    WorkerSpec,
 )
 from thiessen.contract.words import Answer, Request
 
@@ -35,6 +48,7 @@ A = TypeVar("A", bound=Answer)
 TOKEN: Final = re.compile(r"thiessen_[A-Za-z0-9_-]+")
 
 LATER: Final = {httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS}
+DEFAULT_PROJECT: Final = "default"
 RETRY_PAUSES: Final = (0.1, 0.4, 1.6)  # seconds; every call is idempotent, so asking again is harmless
 
 
@@ -50,13 +64,16 @@ class Client:
         url: str,
         *,
         token: str | None = None,
+        project: str = DEFAULT_PROJECT,
         timeout_seconds: float = 30.0,
         retry_pauses: Sequence[float] = RETRY_PAUSES,
     ) -> None:
         if not _is_address(url):
             raise errors.ServerUnreachable(f"{url!r} is not an address such as http://127.0.0.1:8000.")
         self.url = url.rstrip("/")
+        self.project = project
         self._retry_pauses = retry_pauses
+        self._timeout_seconds = timeout_seconds
         self._http = httpx.Client(
             base_url=f"{self.url}/api/v1",
             timeout=timeout_seconds,
@@ -77,42 +94,91 @@ class Client:
 
     def create_study(self, spec: StudySpec) -> Study:
         """Create the study, or return the one that is the same. Raises StudyExists, InvalidRequest."""
-        return self._send(Study, "POST", "/studies", spec)
+        return self._send(Study, "POST", self._studies(), spec)
+
+    def studies(
+        self, *, state: str | None = None, tag: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Studies:
+        """Return a page of the project's studies, newest first; its `next` is the cursor of the following."""
+        path = self._studies()
+        return self._send(Studies, "GET", path, state=state, tag=tag, limit=limit, cursor=cursor)
 
     def study(self, name: str) -> Study:
         """Return the study. Raises StudyNotFound."""
-        return self._send(Study, "GET", f"/studies/{_segment(name)}")
+        return self._send(Study, "GET", self._studies(name))
+
+    def change_study(self, name: str, changes: StudyChanges) -> Study:
+        """Pause, resume, stop or extend a study, or write on it. Raises StudyNotFound, StudyEnded."""
+        return self._send(Study, "PATCH", self._studies(name), changes)
+
+    def delete_study(self, name: str, *, purge: bool = False) -> None:
+        """Stop a study and hide it, or remove it with its history. Raises StudyNotFound."""
+        self._request("DELETE", self._studies(name), purge="true" if purge else None)
 
     def best(self, name: str, *, top: int = 10) -> list[BestConfig]:
         """Return the best configs of a study, best first. Raises StudyNotFound."""
-        return self._send(Best, "GET", f"/studies/{_segment(name)}/best?top={top}").best
+        return self._send(Best, "GET", self._studies(name, "best"), top=top).best
+
+    def best_of_all(self, *, top: int = 10) -> list[BestConfig]:
+        """Return the best config of each study, those of the newest studies first."""
+        return self._send(Best, "GET", "/best", top=top).best
+
+    def add_trials(self, name: str, trials: Sequence[NewTrial]) -> list[Added]:
+        """Add configs to try, and finished trials to learn from: all or none.
+
+        Raises StudyNotFound, StudyEnded, InvalidRequest.
+        """
+        path = self._studies(name, "trials")
+        return self._send(AddedTrials, "POST", path, NewTrials(trials=list(trials))).trials
+
+    def export(self, name: str) -> bytes:
+        """Return everything of a study as one JSON document. Raises StudyNotFound."""
+        return self._request("GET", self._studies(name, "export")).content
 
     def trial(self, name: str, number: int) -> Trial:
         """Return a trial with its attempts and reports. Raises StudyNotFound, TrialNotFound."""
-        return self._send(Trial, "GET", f"/studies/{_segment(name)}/trials/{number}")
+        return self._send(Trial, "GET", self._studies(name, "trials", str(number)))
 
-    def lease(self, request: LeaseRequest) -> Lease | None:
-        """Return a trial to train, or None when there is nothing to do now."""
-        answer = self._request("POST", "/leases", request)
-        return None if answer.status_code == httpx.codes.NO_CONTENT else _read(Lease, answer)
+    def change_trial(self, name: str, number: int, changes: TrialChanges) -> Trial:
+        """Cancel a trial, try a failed one again, or write on it. Raises TrialNotFound, MoveRefused."""
+        return self._send(Trial, "PATCH", self._studies(name, "trials", str(number)), changes)
 
-    def heartbeat(self, lease_id: str, reports: list[Point]) -> HeartbeatAnswer:
-        """Say that the attempt goes on, with its new points. Raises LeaseLost."""
-        return self._send(
-            HeartbeatAnswer, "POST", f"/leases/{lease_id}/heartbeat", Heartbeat(reports=reports)
-        )
+    def register(self, name: str, worker: WorkerSpec) -> WorkerAnswer:
+        """Say what a worker has and can train."""
+        return self._send(WorkerAnswer, "PUT", _path("workers", name), worker)
 
-    def complete(self, lease_id: str, outcome: Loss | Diverged) -> None:
+    def change_worker(self, name: str, changes: WorkerChanges) -> WorkerAnswer:
+        """Tell a worker to lease no more, or to go on. Raises WorkerNotFound."""
+        return self._send(WorkerAnswer, "PATCH", _path("workers", name), changes)
+
+    def workers(self) -> list[WorkerAnswer]:
+        """Return every worker, the last seen first."""
+        return self._send(Workers, "GET", "/workers").workers
+
+    def tasks(self) -> list[TaskAnswer]:
+        """Return every task that some worker offers."""
+        return self._send(Tasks, "GET", "/tasks").tasks
+
+    def lease(self, request: LeaseRequest) -> list[Lease]:
+        """Return trials to train, none when there are none in time. Raises WorkerUnknown, LeaseLost."""
+        return self._send(Leases, "POST", "/leases", request, patience=request.wait_seconds).leases
+
+    def heartbeat(self, lease_id: str, reports: list[Point], log_tail: str | None = None) -> HeartbeatAnswer:
+        """Say that the attempt goes on, with what is new of it, and return the orders. Raises LeaseLost."""
+        beat = Heartbeat(reports=reports, log_tail=log_tail)
+        return self._send(HeartbeatAnswer, "POST", _path("leases", lease_id, "heartbeat"), beat)
+
+    def complete(self, lease_id: str, outcome: Outcome) -> None:
         """End the attempt with its outcome. Raises LeaseLost, ResultDiffers."""
-        self._request("POST", f"/leases/{lease_id}/complete", outcome)
+        self._request("POST", _path("leases", lease_id, "complete"), outcome)
 
     def fail(self, lease_id: str, failure: Failure) -> None:
         """End the attempt with a fault. Raises LeaseLost, ResultDiffers."""
-        self._request("POST", f"/leases/{lease_id}/fail", failure)
+        self._request("POST", _path("leases", lease_id, "fail"), failure)
 
     def release(self, lease_id: str) -> None:
         """Give the trial back unfinished; the attempt is not used up. Raises LeaseLost."""
-        self._request("POST", f"/leases/{lease_id}/release")
+        self._request("POST", _path("leases", lease_id, "release"))
 
     def is_ready(self) -> bool:
         """Return whether the server answers and its database does."""
@@ -121,22 +187,48 @@ class Client:
         except httpx.TransportError:
             return False
 
-    def _send(self, answer: type[A], method: str, path: str, body: Request | None = None) -> A:
-        return _read(answer, self._request(method, path, body))
+    def _studies(self, *parts: str) -> str:
+        """Return the path of the project's studies, or of something below them."""
+        if self.project == DEFAULT_PROJECT:
+            return _path("studies", *parts)
+        return _path("projects", self.project, "studies", *parts)
 
-    def _request(self, method: str, path: str, body: Request | None = None) -> httpx.Response:
-        content: dict[str, Any] = {}
-        if body is not None:
-            content = {"content": body.model_dump_json(), "headers": {"Content-Type": "application/json"}}
-        answer = self._answer(method, path, content)
+    def _send(
+        self,
+        answer: type[A],
+        method: str,
+        path: str,
+        body: Request | None = None,
+        patience: float = 0.0,
+        **query: str | int | None,
+    ) -> A:
+        return _read(answer, self._request(method, path, body, patience, **query))
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        body: Request | None = None,
+        patience: float = 0.0,
+        **query: str | int | None,
+    ) -> httpx.Response:
+        request = self._http.build_request(
+            method,
+            path,
+            params={name: value for name, value in query.items() if value is not None},
+            content=None if body is None else body.model_dump_json(exclude_unset=True),
+            headers=None if body is None else {"Content-Type": "application/json"},
+            timeout=self._timeout_seconds + patience,
+        )
+        answer = self._answer(request)
         if answer.is_success:
             return answer
         raise _error(answer)
 
-    def _answer(self, method: str, path: str, content: dict[str, Any]) -> httpx.Response:
+    def _answer(self, request: httpx.Request) -> httpx.Response:
         for pause in (*self._retry_pauses, None):
             try:
-                answer = self._http.request(method, path, **content)
+                answer = self._http.send(request)
             except httpx.TransportError as error:
                 if pause is None:
                     raise errors.ServerUnreachable(
@@ -167,8 +259,8 @@ def _authorization(token: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def _segment(name: str) -> str:
-    return quoted(name, safe="")
+def _path(*parts: str) -> str:
+    return "".join(f"/{quoted(part, safe='')}" for part in parts)
 
 
 def _read(kind: type[A], answer: httpx.Response) -> A:

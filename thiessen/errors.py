@@ -15,9 +15,6 @@ ThiessenError
     ├── TokenNotFound
     ├── WorkerNotFound
     ├── ForbiddenAddress  the server does not call this address
-    ├── ProjectNotFound
-    ├── StudyNotFound
-    ├── TrialNotFound
     ├── WebhookNotFound
     ├── StudyExists       the name is taken by a study with another spec
     ├── StudyEnded        the study takes no more of this
@@ -27,7 +24,7 @@ ThiessenError
     ├── MoveRefused       the trial is in no state for this
     ├── WorkerUnknown     the worker has not registered, so its tasks are not known
     ├── LeaseLost         the trial was given to somebody else, or has its result
-    └── ResultDiffers     this lease has already reported something else
+    ├── ResultDiffers     this lease has already reported something else
 """
 
 

@@ -1,60 +1,90 @@
 """The daemon: for each slot lease, train, report, until asked to stop."""
 
 import logging
-import math
 import platform
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate, count, takewhile
+from itertools import count
+from queue import Empty, SimpleQueue
 from secrets import token_hex
-from typing import Final, TypeVar
+from typing import Final
 
 import torch
 
 from thiessen.client import Client
-from thiessen.contract import Diverged, Failure, Lease, LeaseRequest, Loss, Point
-from thiessen.errors import LeaseLost, Refused, ServerFailed, ServerUnreachable, TooManyRequests
+from thiessen.contract import Lease, LeaseRequest, OfferedTask, WorkerAnswer, WorkerSpec
+from thiessen.errors import LeaseLost, Refused, ServerFailed, ServerUnreachable, WorkerUnknown
 from thiessen.version import __version__
-from worker.child import Broke, Order, Trained
+from worker import devices
+from worker.attempt import LISTEN_SECONDS, Attempt
+from worker.patience import Patience, Stopped
 from worker.slot import Slot
+from worker.spool import Result, Spool
+from worker.tasks import Task
 
-LISTEN_SECONDS: Final = 0.5  # the longest a stop or a heartbeat waits for the child
-ANSWER_SECONDS: Final = 5.0  # the longest they wait for the server; calls are repeated until answered
-REPORT_SECONDS: Final = 1.0  # points wait at most so long, so that curves are live
-IDLE_SECONDS: Final = 1.0
-OFFLINE_SECONDS: Final = 3600.0  # how long a result waits for a server that is away
-MOST_POINTS: Final = 1000  # of one heartbeat
-MOST_BYTES: Final = 500_000  # of one heartbeat, a quarter of what a server takes
-MOST_WAITING: Final = 20_000  # points in memory; of more, every second one is kept
-MOST_TEXT: Final = 10_000
-LATER: Final = (ServerUnreachable, ServerFailed, TooManyRequests)  # the same call may succeed later
-
-T = TypeVar("T")
+ANSWER_SECONDS: Final = 5.0  # the longest a call waits for the server; calls are repeated until answered
+WAIT_SECONDS: Final = 20.0  # how long the server may hold a request for a trial until there is one
+IDLE_SECONDS: Final = 1.0  # between two requests that are answered at once, without a trial
 
 log = logging.getLogger("thiessen.worker")
 
 
-class Stopped(Exception):  # noqa: N818 - says what happened
-    """The worker was told to stop before the server answered."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Worker:
-    """Who works, for whom, and what it can train."""
+    """Who works, for whom, what it has and can train."""
 
     name: str
     client: Client
-    tasks: Sequence[str]
-    studies: Sequence[str] | None
+    slots: Sequence[Slot]
+    tasks: Sequence[Task]
+    labels: dict[str, str]
+    studies: list[str] | None
+    spool: Spool
+    patience: Patience
     idle_exit_seconds: float | None
     threads: int
     incarnation: str = field(default_factory=lambda: token_hex(8))
+    draining: threading.Event = field(default_factory=threading.Event)
 
-    def environment(self) -> dict[str, str]:
+    @property
+    def is_done(self) -> bool:
+        """Whether no more trials are to be leased."""
+        return self.patience.stop.is_set() or self.draining.is_set()
+
+    def register(self) -> WorkerAnswer:
+        """Say what this worker has and can train."""
+        return self.client.register(self.name, self._spec(self.incarnation))
+
+    def sign_off(self) -> None:
+        """Say that this start of the worker is over: the server gives it no more trials."""
+        self.client.register(self.name, self._spec(token_hex(8)))
+
+    def request(self, slot: Slot, request_id: str, wait_seconds: float) -> LeaseRequest:
+        """Return the wish of a slot for a trial of any task that is registered."""
+        return LeaseRequest(
+            worker=self.name,
+            incarnation=self.incarnation,
+            request_id=request_id,
+            studies=self.studies,
+            wait_seconds=wait_seconds,
+            slot=devices.described(slot.device),
+            environment=self._environment(),
+        )
+
+    def _spec(self, incarnation: str) -> WorkerSpec:
+        return WorkerSpec(
+            incarnation=incarnation,
+            slots=[devices.described(slot.device) for slot in self.slots],
+            labels=self.labels,
+            tasks=[OfferedTask(name=task.name, version=task.version) for task in self.tasks],
+        )
+
+    def _environment(self) -> dict[str, str]:
         """Return what a result may depend on besides config and seed."""
         return {
             "thiessen": __version__,
@@ -65,184 +95,138 @@ class Worker:
         }
 
 
-def run(worker: Worker, slots: Sequence[Slot], stop: threading.Event) -> None:
-    """Work on every slot until `stop` is set or there has been nothing to do for long enough."""
+def run(worker: Worker) -> None:
+    """Work on every slot until stopped, drained, or there has been nothing to do for long enough.
+
+    Results that an earlier process left are told meanwhile.
+    """
     faults: list[BaseException] = []
+    left = worker.spool.left(worker.client.url)  # before a slot adds its own
+    with suppress(Stopped):
+        worker.patience.until_answered(worker.register)
 
     def guarded(number: int, slot: Slot) -> None:
         try:
-            _work(worker, number, slot, stop)
+            _work(worker, number, slot)
         except Stopped:
             log.info("stopped while the server did not answer")
         except BaseException as fault:  # noqa: BLE001 - handed to the main thread
             faults.append(fault)
-            stop.set()
+            worker.patience.stop.set()
         finally:
             slot.stop()
 
     threads = [
-        threading.Thread(target=guarded, args=pair, name=f"slot-{pair[0]}") for pair in enumerate(slots)
+        threading.Thread(target=guarded, args=pair, name=f"slot-{pair[0]}")
+        for pair in enumerate(worker.slots)
     ]
-    for thread in threads:
+    postman = threading.Thread(target=_deliver, args=(worker, left), name="postman")
+    for thread in (postman, *threads):
         thread.start()
     for thread in threads:
         thread.join()
+    worker.patience.stop.set()  # the postman tries each of what is left, and hopes for no answer any more
+    postman.join()
     if faults:
         raise faults[0]
 
 
-def _work(worker: Worker, number: int, slot: Slot, stop: threading.Event) -> None:
+def _work(worker: Worker, number: int, slot: Slot) -> None:
     idle_since = time.monotonic()
     for wish in count():
-        if stop.is_set():
+        if worker.is_done:
             return
-        # Asked again with the same id until an answer comes: the same lease, however many answers were lost.
-        ask = partial(worker.client.lease, _request(worker, slot, f"slot-{number}-{wish}"))
-        try:
-            lease = _patiently(ask, stop)
-        except LeaseLost as lost:  # the answers were lost for longer than the lease
-            log.warning("%s", lost)
-            continue
-        if lease is not None:
-            _run_attempt(worker.client, slot, lease, stop)
+        asked_at = time.monotonic()
+        request = worker.request(slot, f"slot-{number}-{wish}", _wait(worker, idle_since))
+        leases = _lease(worker, request)
+        for lease in leases:
+            _attempt(worker, slot, lease).run()
             idle_since = time.monotonic()
-        elif _has_idled(worker, idle_since):
+        if leases or worker.is_done:
+            continue
+        if _has_idled(worker, idle_since):
             log.info("nothing to train on %s for %g s", slot.device, worker.idle_exit_seconds)
             return
-        else:
-            stop.wait(IDLE_SECONDS * random.uniform(0.8, 1.2))
+        if worker.patience.until_answered(worker.register).is_draining:
+            log.info("The server drains this worker: %s stops.", slot.device)
+            worker.draining.set()
+        elif time.monotonic() - asked_at < request.wait_seconds:  # the server is about to stop
+            worker.patience.stop.wait(IDLE_SECONDS * random.uniform(0.8, 1.2))
+
+
+def _attempt(worker: Worker, slot: Slot, lease: Lease) -> Attempt:
+    return Attempt(
+        client=worker.client,
+        slot=slot,
+        spool=worker.spool,
+        lease=lease,
+        patience=worker.patience,
+        draining=worker.draining,
+    )
+
+
+def _wait(worker: Worker, idle_since: float) -> float:
+    """Return how long the server may wait for a trial: not beyond the moment when the slot has idled long."""
+    if worker.idle_exit_seconds is None:
+        return WAIT_SECONDS
+    left = worker.idle_exit_seconds - (time.monotonic() - idle_since)
+    return min(max(left, 0.0), WAIT_SECONDS)
 
 
 def _has_idled(worker: Worker, since: float) -> bool:
     return worker.idle_exit_seconds is not None and time.monotonic() - since > worker.idle_exit_seconds
 
 
-def _request(worker: Worker, slot: Slot, request_id: str) -> LeaseRequest:
-    return LeaseRequest(
-        worker=worker.name,
-        incarnation=worker.incarnation,
-        request_id=request_id,
-        tasks=list(worker.tasks),
-        studies=None if worker.studies is None else list(worker.studies),
-        device=slot.device,
-        environment=worker.environment(),
-    )
-
-
-def _run_attempt(client: Client, slot: Slot, lease: Lease, stop: threading.Event) -> None:
-    """Train one attempt and deliver what came of it. Raises Stopped."""
-    name = f"trial {lease.trial} of {lease.study}, attempt {lease.attempt}"
-    log.info("%s: begins on %s", name, slot.device)
-    begun = time.monotonic()
+def _lease(worker: Worker, request: LeaseRequest) -> list[Lease]:
+    """Ask until there is an answer: with the same id, so the same lease, however many answers were lost."""
     try:
-        slot.begin(Order(task=lease.task, config=lease.config, seed=lease.seed))
-        ending, points = _train(client, slot, lease, stop)
-        if ending is None:
-            slot.stop()
-            _patiently(partial(client.release, lease.lease_id), stop)
-            log.info("%s: given back", name)
-            return
-        _send_all(client, lease, points, stop)
-        _patiently(partial(_tell, client, lease, ending), stop)
-    except Refused as refusal:  # another attempt has the trial: an expected race, not an alarm
-        slot.stop()
-        log.warning("%s: dropped. %s", name, refusal)
-        return
-    log.info("%s: %s in %.1f s", name, _summary(ending), time.monotonic() - begun)
+        return worker.patience.until_answered(partial(_ask, worker, request))
+    except LeaseLost as lost:  # the answers were lost for longer than the lease
+        log.warning("%s", lost)
+    except WorkerUnknown as unknown:  # it registers again, as after each answer without a trial
+        log.warning("%s", unknown)
+    return []
 
 
-def _train(
-    client: Client, slot: Slot, lease: Lease, stop: threading.Event
-) -> tuple[Trained | Broke | None, list[Point]]:
-    """Follow an attempt to its end with heartbeats; return the end, None when stopped, and the points unsent.
+def _ask(worker: Worker, request: LeaseRequest) -> list[Lease]:
+    """Ask once. The answer may take long and a stop cannot wait: then the thread that asks is left behind."""
+    answers: SimpleQueue[list[Lease] | Exception] = SimpleQueue()
 
-    Raises LeaseLost.
-    """
-    points: list[Point] = []
-    beat_seconds = lease.lease_seconds / 3
-    last_beat = time.monotonic()
-    while not stop.is_set():
-        for message in slot.messages(LISTEN_SECONDS):
-            if not isinstance(message, Point):
-                return message, points
-            points.append(message)
-        silent = time.monotonic() - last_beat
-        if silent > beat_seconds or (points and silent > REPORT_SECONDS):
-            try:
-                points = _beat(client, lease, points)
-            except LATER as error:
-                log.warning("training goes on without the server: %s", error)
-            last_beat = time.monotonic()
-        if len(points) > MOST_WAITING:
-            points = points[::2]
-            log.warning("more than %d points wait for the server: every second one is left out", MOST_WAITING)
-    return None, points
-
-
-def _send_all(client: Client, lease: Lease, points: list[Point], stop: threading.Event) -> None:
-    """Send what remains of the learning curve; a server that fails on it does not hold up the result."""
-    while points:
+    def ask() -> None:
         try:
-            points = _patiently(partial(_beat, client, lease, points), stop, even_if_it_fails=False)
-        except ServerFailed as error:
-            log.warning("%d points of the curve are left out: %s", len(points), error)
-            return
+            answers.put(worker.client.lease(request))
+        except Exception as error:  # noqa: BLE001 - raised where it is read
+            answers.put(error)
 
-
-def _beat(client: Client, lease: Lease, points: list[Point]) -> list[Point]:
-    """Send a heartbeat with the oldest points; return those still to send. Raises LeaseLost."""
-    size = _batch(points)
-    try:
-        client.heartbeat(lease.lease_id, points[:size])
-    except (LeaseLost, TooManyRequests):
-        raise
-    except Refused as refusal:
-        log.warning("%d points of the curve are left out: %s", size, refusal)
-    return points[size:]
-
-
-def _batch(points: Sequence[Point]) -> int:
-    """Return how many points one heartbeat takes, at least one where there is one."""
-    sizes = accumulate(len(point.model_dump_json()) for point in points[:MOST_POINTS])
-    return max(sum(1 for _ in takewhile(lambda size: size <= MOST_BYTES, sizes)), min(len(points), 1))
-
-
-def _tell(client: Client, lease: Lease, ending: Trained | Broke) -> None:
-    if isinstance(ending, Broke):
-        failure = Failure(
-            kind=ending.kind,
-            message=ending.message[:MOST_TEXT],
-            traceback=ending.traceback[-MOST_TEXT:],
-        )
-        client.fail(lease.lease_id, failure)
-    elif ending.diverged:
-        client.complete(lease.lease_id, Diverged(diverged="too large"))
-    elif math.isfinite(ending.loss):
-        client.complete(lease.lease_id, Loss(loss=ending.loss))
-    else:
-        client.complete(lease.lease_id, Diverged.model_validate({"diverged": str(ending.loss)}))
-
-
-def _patiently(call: Callable[[], T], stop: threading.Event, *, even_if_it_fails: bool = True) -> T:
-    """Call until the server answers, for an hour at most. Raises Stopped, Refused, or what lasted an hour."""
-    deadline = time.monotonic() + OFFLINE_SECONDS
-    pause = IDLE_SECONDS
+    threading.Thread(target=ask, name=request.request_id, daemon=True).start()
     while True:
         try:
-            return call()
-        except LATER as error:
-            if isinstance(error, ServerFailed) and not even_if_it_fails:
-                raise
-            if stop.is_set():
-                raise Stopped from error
-            if time.monotonic() > deadline:
-                raise
-            log.warning("trying again in %.0f s: %s", pause, error)
-        stop.wait(pause * random.uniform(0.8, 1.2))
-        pause = min(pause * 2, 30)
+            answer = answers.get(timeout=LISTEN_SECONDS)
+        except Empty:
+            if worker.patience.stop.is_set():
+                _take_back(worker, request)
+                return []
+            continue
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
-def _summary(ending: Trained | Broke) -> str:
-    if isinstance(ending, Broke):
-        return f"failed, {ending.message}"
-    return "diverged" if ending.diverged else f"loss {ending.loss:.6g}"
+def _take_back(worker: Worker, request: LeaseRequest) -> None:
+    """See that a request whose answer nobody reads is given nothing, and give back what it was given."""
+    with suppress(ServerUnreachable, ServerFailed, Refused):
+        worker.sign_off()
+        for lease in worker.client.lease(request.model_copy(update={"wait_seconds": 0.0})):
+            worker.client.release(lease.lease_id)
+
+
+def _deliver(worker: Worker, left: Sequence[Result]) -> None:
+    """Tell the results that an earlier process left, each at least once; those not taken stay on the disk."""
+    for result in left:
+        try:
+            worker.patience.until_answered(partial(worker.spool.deliver, worker.client, result))
+            log.info("%s: delivered the result that waited here", result.name)
+        except Refused as refusal:
+            log.warning("%s: the result that waited here is refused. %s", result.name, refusal)
+        except (Stopped, ServerUnreachable, ServerFailed) as error:
+            log.warning("%s: its result goes on waiting here: %s", result.name, error)

@@ -4,6 +4,8 @@ import os
 
 import torch
 
+from thiessen.contract import Slot
+
 
 class NoSuchDevice(ValueError):  # noqa: N818 - says what happened
     """A device that was asked for and is not here."""
@@ -34,3 +36,11 @@ def threads(slots: int) -> int:
     """Return how many threads one of so many slots may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(cores // slots, 1)
+
+
+def described(device: str) -> Slot:
+    """Return what a study may require of a device; how much memory one has is known of CUDA alone."""
+    if not device.startswith("cuda"):
+        return Slot(name=device, gpus=0 if device == "cpu" else 1)
+    memory = torch.cuda.get_device_properties(device).total_memory
+    return Slot(name=device, gpus=1, gpu_memory_gb=round(memory / 1e9, 3))

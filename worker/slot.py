@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 
-from worker.child import Broke, Message, Order, main
+from thiessen.contract import Failure
+from worker.child import Message, Order, Prune, main
+from worker.output import Output
 
 _spawn = multiprocessing.get_context("spawn")
 
@@ -19,6 +21,7 @@ class Slot:
         self.device = device
         self._threads = threads
         self._child: multiprocessing.process.BaseProcess | None = None
+        self._output: Output | None = None
         self._orders: Connection
         self._lifeline: Connection
 
@@ -28,11 +31,17 @@ class Slot:
             self.stop()
         if self._child is None:
             self._start()
+        if self._output is not None:
+            self._output.forget()
         with suppress(OSError):  # it has just died: `messages` says so
             self._orders.send(order)
 
+    def printed(self) -> str:
+        """Return the last lines that the child has printed since it began."""
+        return "" if self._output is None else self._output.tail()
+
     def messages(self, seconds: float) -> Iterator[Message]:
-        """Yield what the child says within `seconds`; the death of the child is a Broke."""
+        """Yield what the child says within `seconds`; the death of the child is a Failure."""
         child = self._child
         if child is None:
             return
@@ -43,6 +52,11 @@ class Slot:
                 yield self._orders.recv()
         if is_dead:
             yield self._obituary(child)
+
+    def prune(self) -> None:
+        """Tell the child to end what it trains: its next report raises Pruned in the task."""
+        with suppress(OSError):  # it has just died: `messages` says so
+            self._orders.send(Prune())
 
     def stop(self) -> None:
         """Kill the child and whatever it has started."""
@@ -59,19 +73,24 @@ class Slot:
     def _start(self) -> None:
         self._orders, orders = _spawn.Pipe()
         lifeline, self._lifeline = _spawn.Pipe(duplex=False)
+        printed, output = _spawn.Pipe(duplex=False)
         self._child = _spawn.Process(
-            target=main, args=(orders, lifeline, self.device, self._threads), name=f"slot-{self.device}"
+            target=main,
+            args=(orders, lifeline, output, self.device, self._threads),
+            name=f"slot-{self.device}",
         )
         with _interrupts_blocked():  # Ctrl-C on a terminal is this process's business
             self._child.start()
         orders.close()
         lifeline.close()
+        output.close()
+        self._output = Output(printed)
 
-    def _obituary(self, child: multiprocessing.process.BaseProcess) -> Broke:
+    def _obituary(self, child: multiprocessing.process.BaseProcess) -> Failure:
         code = child.exitcode or 0
         self.stop()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return Broke("error", f"The training process died with {how}.")
+        return Failure(kind="error", message=f"The training process died with {how}.")
 
 
 @contextmanager

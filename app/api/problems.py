@@ -15,6 +15,7 @@ from app.domain.errors import (
     InvalidRequest,
     NotFound,
     Refusal,
+    ReplayUnavailable,
     StrategyUnavailable,
     TooManyRequests,
     Unauthorized,
@@ -74,6 +75,7 @@ def answer_with_problems(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(StrategyUnavailable, _thinking)
+    app.add_exception_handler(ReplayUnavailable, _replaying)
     app.add_exception_handler(DatabaseUnavailable, unavailable)
     app.add_exception_handler(ReadTooLong, _too_long)
     app.add_exception_handler(TooManyFollowers, _crowded)
@@ -160,6 +162,13 @@ def _crowded(request: Request, error: Exception) -> Response:
     del request
     return problem(
         HTTPStatus.SERVICE_UNAVAILABLE, "too-many-streams", str(error), Retry_After=str(RETRY_SECONDS)
+    )
+
+
+def _replaying(request: Request, error: Exception) -> Response:
+    del request
+    return problem(
+        HTTPStatus.SERVICE_UNAVAILABLE, "replay-unavailable", str(error), Retry_After=str(RETRY_SECONDS)
     )
 
 

@@ -64,20 +64,24 @@ async def list_studies(
     limit: Limit = 50,
     state: Annotated[StateName | None, Query(description="Only studies in this state.")] = None,
     tag: Annotated[Name | None, Query(description="Only studies with this tag.")] = None,
+    q: Annotated[Name | None, Query(description="Only studies whose name begins so.")] = None,
+    archived: Annotated[bool, Query(description="Those that were deleted, in place of the others.")] = False,
 ) -> Response:
     """List the studies of a project, newest first."""
     del who
     step = partial(
         submit.page,
         project=project,
-        limit=limit,
+        limit=limit + 1,
         before=None if cursor is None else int(cursor),
         state=None if state is None else StudyState(state),
         tag=tag,
+        prefix=q or "",
+        is_archived=archived,
     )
     found = await house.store.seen(step)
-    following = str(found[-1].study.id) if len(found) == limit else None
-    return answer(contract.Studies(studies=[wire.study(each) for each in found], next=following))
+    following = str(found[limit - 1].study.id) if len(found) > limit else None
+    return answer(contract.Studies(studies=[wire.study(each) for each in found[:limit]], next=following))
 
 
 @router.get("/studies/{name}", response_model=contract.Study, responses=WRONG)

@@ -116,7 +116,7 @@ def trial(found: Trial) -> contract.Trial:
             "state": found.state.value,
             "origin": found.origin.value,
             "reasons": _reasons(found.reasons),
-            "attempts": [_attempt(attempt) for attempt in found.attempts],
+            "attempts": [attempt_of(attempt) for attempt in found.attempts],
         }
     )
 
@@ -133,7 +133,7 @@ def _reasons(stored: dict[str, Any]) -> contract.Reasons | None:
     return contract.Reasons.model_validate({**asdict(reasons), "explanation": reasons.explain()})
 
 
-def _attempt(attempt: Attempt) -> contract.Attempt:
+def attempt_of(attempt: Attempt) -> contract.Attempt:
     values: dict[str, Any] = {**vars(attempt), "attempt": attempt.number}
     return contract.Attempt.model_validate(values)
 

@@ -103,6 +103,13 @@ class ForbiddenAddress(Refusal):
         )
 
 
+class ReplayUnavailable(Exception):  # noqa: N818
+    """No refusal: a study cannot be replayed here now."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why}.")
+
+
 class NotFound(Refusal):
     """Nothing has this name."""
 

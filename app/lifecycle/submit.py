@@ -41,9 +41,13 @@ def page(
     before: int | None = None,
     state: StudyState | None = None,
     tag: str | None = None,
+    prefix: str = "",
+    is_archived: bool = False,
 ) -> Sequence[Progress]:
     """Return the newest studies as they stand, those before an id when one is given."""
-    found = studies.page(tx, project, limit, before=before, state=state, tag=tag)
+    found = studies.page(
+        tx, project, limit, before=before, state=state, tag=tag, prefix=prefix, is_archived=is_archived
+    )
     return [_progress(tx, study) for study in found]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import Row, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.study import Direction, StudyId
@@ -256,25 +256,30 @@ def of_trial(tx: Transaction, trial_id: TrialId) -> Iterator[Attempt]:
     """Return every attempt of a trial with its reports, first to last."""
     statement = select(attempts).where(attempts.c.trial_id == trial_id).order_by(attempts.c.number)
     for row in tx.execute(statement).all():
-        yield Attempt(
-            number=row.number,
-            worker=row.worker,
-            incarnation=row.incarnation,
-            device=row.device,
-            gpus=row.gpus,
-            task_version=row.task_version,
-            environment=row.environment,
-            started_at=row.started_at,
-            ended_at=row.ended_at,
-            outcome=row.outcome,
-            cause=row.cause,
-            message=row.message,
-            traceback=row.traceback,
-            log_tail=row.log_tail,
-            late=row.late,
-            kept_every=row.kept_every,
-            reports=tuple(curve(tx, trial_id, row.number)),
-        )
+        yield attempt_of_row(row, curve(tx, trial_id, row.number))
+
+
+def attempt_of_row(row: Row[Any], curve: Sequence[dict[str, Any]]) -> Attempt:
+    """Return a stored attempt with its curve."""
+    return Attempt(
+        number=row.number,
+        worker=row.worker,
+        incarnation=row.incarnation,
+        device=row.device,
+        gpus=row.gpus,
+        task_version=row.task_version,
+        environment=row.environment,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        outcome=row.outcome,
+        cause=row.cause,
+        message=row.message,
+        traceback=row.traceback,
+        log_tail=row.log_tail,
+        late=row.late,
+        kept_every=row.kept_every,
+        reports=tuple(curve),
+    )
 
 
 def _thin(tx: Transaction, trial_id: TrialId, attempt: int, kept_every: int) -> None:

@@ -173,15 +173,24 @@ def page(
     before: int | None = None,
     state: StudyState | None = None,
     tag: str | None = None,
+    prefix: str = "",
+    is_archived: bool = False,
 ) -> list[Study]:
-    """Return the newest studies of a project that are not archived, those before an id when one is given."""
-    statement = _WHOLE.where(projects.c.name == project, studies.c.archived_at.is_(None))
+    """Return the newest studies of a project, archived or not, those before an id when one is given.
+
+    Names and tags are compared letter by letter: LIKE does not tell A from a on every database.
+    """
+    in_list = studies.c.archived_at.is_not(None) if is_archived else studies.c.archived_at.is_(None)
+    statement = _WHOLE.where(projects.c.name == project, in_list)
     if before is not None:
         statement = statement.where(studies.c.id < before)
     if state is not None:
         statement = statement.where(studies.c.state == state)
     if tag is not None:
-        statement = statement.where(cast(studies.c.tags, String).contains(f'"{tag}"', autoescape=True))
+        tags = cast(studies.c.tags, String)
+        statement = statement.where(func.replace(tags, f'"{tag}"', "") != tags)
+    if prefix:
+        statement = statement.where(func.substr(studies.c.name, 1, len(prefix)) == prefix)
     return [_study(row) for row in tx.execute(statement.order_by(studies.c.id.desc()).limit(limit))]
 
 

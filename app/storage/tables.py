@@ -26,6 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ColumnElement
+from sqlalchemy.sql.functions import FunctionElement
 
 
 class Instant(TypeDecorator[datetime]):
@@ -43,7 +44,7 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else datetime.fromtimestamp(value / 1000, UTC)
 
 
-class now(ColumnElement[datetime]):  # noqa: N801 - reads as SQL, like sqlalchemy's func.now
+class now(FunctionElement[datetime]):  # noqa: N801 - reads as SQL, like sqlalchemy's func.now
     """The database's clock, read in the statement, plus an offset that only tests write."""
 
     inherit_cache = True
@@ -203,6 +204,8 @@ trials = Table(
     Index("trials_overdue", "free_at", "id", **_where("state = 'running'")),
     Index("trials_by_turn", "study_id", "turn", unique=True, **_where("turn IS NOT NULL")),
     Index("trials_by_state", "study_id", "state", "number"),
+    Index("trials_of_people", "study_id", "origin", "number", **_where("origin <> 'proposed'")),
+    Index("trials_by_end", "study_id", "state", "finished_at", "number", **_where("finished_at IS NOT NULL")),
     Index("trials_by_loss", "study_id", "loss", "number", **_where("state = 'succeeded'")),
 )
 

@@ -104,6 +104,8 @@ def _trials() -> None:
     _partial_index("trials_overdue", ["free_at", "id"], "state = 'running'")
     _partial_index("trials_by_turn", ["study_id", "turn"], "turn IS NOT NULL", unique=True)
     op.create_index("trials_by_state", "trials", ["study_id", "state", "number"])
+    _partial_index("trials_of_people", ["study_id", "origin", "number"], "origin <> 'proposed'")
+    _partial_index("trials_by_end", ["study_id", "state", "finished_at", "number"], "finished_at IS NOT NULL")
 
 
 def _attempts() -> None:

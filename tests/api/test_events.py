@@ -198,9 +198,9 @@ class CountingStore:
         self._store = store
         self.reads = 0
 
-    def read(self, step):
+    async def seen(self, step):
         self.reads += 1
-        return self._store.read(step)
+        return await self._store.seen(step)
 
 
 class BreakingStore:
@@ -210,11 +210,11 @@ class BreakingStore:
         self._store = store
         self._is_broken = True
 
-    def read(self, step):
+    async def seen(self, step):
         was_broken, self._is_broken = self._is_broken, False
         if was_broken:
             raise ArithmeticError("strange")
-        return self._store.read(step)
+        return await self._store.seen(step)
 
 
 def test_a_look_that_fails_is_followed_by_the_next(house, monkeypatch, caplog):

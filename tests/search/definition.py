@@ -10,7 +10,7 @@ def landscape_of(space, configs, observations, *, duplicates="forbid", failures_
     for each in observations:
         outcomes[each.trial] = each.outcome
     for number, config in enumerate(configs):
-        if duplicates != "allow":
+        if duplicates == "forbid":
             landscape.take(config)
         if outcomes.get(number, "queued") == "queued":
             landscape.pend(number, config)

@@ -10,7 +10,7 @@ from tests.conftest import address_of
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.main import build
 from thiessen.client import Client
-from thiessen.contract import LeaseRequest, Loss
+from thiessen.contract import LeaseRequest, Loss, Pruned, Value
 from thiessen.errors import Unauthorized
 from thiessen.search import History, Observed, Proposed, Random, Stream
 from thiessen.search.record import Record
@@ -79,7 +79,7 @@ def test_the_progress_and_the_best_of_a_study_are_shown(server, tmp_path):
     assert "No trial of s has succeeded yet." in run("best", "s", "--server", server.url).output
     for number, loss in enumerate((0.5, 0.25)):
         request = LeaseRequest(worker="w", incarnation="i", request_id=str(number), tasks=["t"])
-        server.complete(server.lease(request).lease_id, Loss(loss=loss))
+        server.complete(server.lease(request)[0].lease_id, Loss(loss=loss))
 
     shown = run("study", "show", "s", "--server", server.url).output
     best = run("best", "s", "--top", 1, "--server", server.url).output
@@ -88,6 +88,24 @@ def test_the_progress_and_the_best_of_a_study_are_shown(server, tmp_path):
     assert "\nproposed by grid (levels 3)\n" in shown
     assert re.search(r"│\s+1 │ 0.250000 │\s+1 │", best)
     assert "0.500000" not in best
+
+
+def test_where_large_values_are_good_the_value_stands_beside_the_loss(server, tmp_path):
+    file = tmp_path / "study.toml"
+    file.write_text('direction = "maximize"' + STUDY)
+    run("study", "create", file, "--server", server.url)
+    endings = (Value(value=0.75), Pruned(pruned=True, value=0.5))
+    for number, ending in enumerate(endings):
+        request = LeaseRequest(worker="w", incarnation="i", request_id=str(number), tasks=["t"])
+        server.complete(server.lease(request)[0].lease_id, ending)
+
+    shown = run("study", "show", "s", "--server", server.url).output
+    best = run("best", "s", "--server", server.url).output
+
+    assert "(1 succeeded, 0 diverged, 1 pruned, 0 failed, 0 cancelled)" in shown
+    assert "best loss -0.75 (value 0.75) in trial 0" in shown
+    assert re.search(r"rank ┃\s+loss ┃\s+value ┃", best)
+    assert re.search(r"│\s+1 │ -0.750000 │ 0.750000 │\s+0 │", best)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +251,10 @@ def test_a_file_that_is_no_json_is_refused_as_such(text, tmp_path):
 def test_a_record_that_is_not_there_is_named(tmp_path):
     said = str(run("replay", tmp_path / "missing.json").exception)
 
-    assert said == f"cannot read {tmp_path}/missing.json: No such file or directory."
+    assert said == (
+        f"cannot read {tmp_path}/missing.json: No such file or directory. "
+        "With --server it is the name of a study."
+    )
 
 
 def test_a_server_elsewhere_without_tokens_is_refused_with_the_command_that_lets_it_start(

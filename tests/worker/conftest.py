@@ -13,7 +13,7 @@ def work(programs):
     """Starts a worker that also offers the strange tasks."""
 
     def start(client, *options, **environment):
-        path = os.pathsep.join(filter(None, (str(STRANGE_TASKS), os.environ.get("PYTHONPATH"))))
+        path = os.pathsep.join([str(STRANGE_TASKS), *filter(None, [os.environ.get("PYTHONPATH")])])
         return programs("worker", "--server", client.url, *options, PYTHONPATH=path, **environment)
 
     return start

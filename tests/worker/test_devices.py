@@ -1,7 +1,10 @@
+from types import SimpleNamespace
+
 import pytest
 import torch
 
-from worker.devices import NoSuchDevice, available, chosen, threads
+from thiessen.contract import Slot
+from worker.devices import NoSuchDevice, available, chosen, described, threads
 
 
 def test_a_machine_without_accelerators_trains_on_its_cpu(monkeypatch):
@@ -22,6 +25,15 @@ def test_every_accelerator_is_a_device_and_the_cpu_is_left_in_peace(monkeypatch)
 def test_a_device_that_is_not_here_is_refused_naming_those_that_are(wish):
     with pytest.raises(NoSuchDevice, match=r"this machine has .*cpu"):
         chosen(wish)
+
+
+def test_what_a_study_may_require_of_a_device_is_told(monkeypatch):
+    card = SimpleNamespace(total_memory=84_974_239_744)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", {"cuda:1": card}.get)
+
+    assert described("cuda:1") == Slot(name="cuda:1", gpus=1, gpu_memory_gb=84.974)
+    assert described("mps") == Slot(name="mps", gpus=1)
+    assert described("cpu") == Slot(name="cpu", gpus=0)
 
 
 def test_slots_share_the_cores():

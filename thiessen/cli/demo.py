@@ -114,8 +114,7 @@ def _watch(client: "Client", study: "Study", worker: "subprocess.Popen[bytes]", 
                 raise CommandFailed(f"no trial has finished for {STALL_SECONDS:.0f} seconds.")
             time.sleep(POLL_SECONDS)
             study = client.study(study.name)
-            counts = study.counts
-            done = counts.succeeded + counts.diverged + counts.failed
+            done = study.counts.finished
             if done > finished:
                 finished, moved_at = done, time.monotonic()
             best = f"best loss {study.best.loss:.4f}" if study.best else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thiessen.cli.failure import CommandFailed
+from thiessen.cli.studies import connected
 
 if TYPE_CHECKING:
     from thiessen.search.record import Record
@@ -18,9 +19,10 @@ def register(commands: typer.Typer) -> None:
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="The record of a study, as JSON.", dir_okay=False)],
+    record: Annotated[str, typer.Argument(help="The export of a study; with --server, its name there.")],
+    server: Annotated[str | None, typer.Option(help="Address of a server to ask for the export.")] = None,
 ) -> None:
-    """Compute every proposal of a study again, and compare it with the stored one.
+    """Compute every proposal of a study again, here, and compare it with the stored one.
 
     Example: thiessen replay digits.json
     """
@@ -29,37 +31,47 @@ def replay(
 
     from thiessen.search import HistoryError, NotReplayable, Tally
 
-    record = _record(file)
+    read = _read(record, _content(record, server))
     console = Console(stderr=True)
     try:
         watched = track(
-            record.replay(),
+            read.replay(),
             "Replaying",
-            total=record.proposals,
+            total=read.proposals,
             console=console,
             transient=True,
             disable=not console.is_terminal,
         )
-        tally = Tally.of(watched, record.proposals)
+        tally = Tally.of(watched, read.proposals)
     except NotReplayable as error:
-        raise CommandFailed(f"{file} cannot be replayed: {error}") from error
+        raise CommandFailed(f"{record} cannot be replayed: {error}") from error
     except HistoryError as error:
-        raise CommandFailed(f"{file} is not the whole record of a study: {error}") from error
+        raise CommandFailed(f"{record} is not the whole record of a study: {error}") from error
     if tally.first is not None:
         raise CommandFailed(str(tally))
     typer.echo(str(tally))
 
 
-def _record(file: Path) -> "Record":
+def _content(record: str, server: str | None) -> bytes:
+    if server is not None:
+        with connected(server) as client:
+            return client.export(record)
+    try:
+        return Path(record).read_bytes()
+    except OSError as error:
+        raise CommandFailed(
+            f"cannot read {record}: {error.strerror}. With --server it is the name of a study."
+        ) from error
+
+
+def _read(record: str, content: bytes) -> "Record":
     from thiessen.integrations import KNOWN
     from thiessen.search import HistoryError
     from thiessen.search.record import Record
 
     try:
-        return Record.from_json(json.loads(file.read_text(encoding="utf-8")), KNOWN)
-    except OSError as error:
-        raise CommandFailed(f"cannot read {file}: {error.strerror}.") from error
+        return Record.from_json(json.loads(content), KNOWN)
     except HistoryError as error:
-        raise CommandFailed(f"{file} is not the record of a study: {error}") from error
+        raise CommandFailed(f"{record} is not the record of a study: {error}") from error
     except (ValueError, RecursionError) as error:  # the parser's; it names the line
-        raise CommandFailed(f"{file} is not JSON: {error}.") from error
+        raise CommandFailed(f"{record} is not JSON: {error}.") from error

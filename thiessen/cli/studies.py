@@ -61,15 +61,19 @@ def show(name: str, server: Server = LOCAL) -> None:
     with connected(server) as client:
         study = client.study(name)
     counts = study.counts
+    endings = ("succeeded", "diverged", "pruned", "failed", "cancelled")
+    ended = ", ".join(f"{getattr(counts, ending)} {ending}" for ending in endings)
     typer.echo(f"{study.name}: {study.state}{f' ({study.reason})' if study.reason else ''}")
     typer.echo(
-        f"{counts.succeeded + counts.diverged + counts.failed} of {study.max_trials} trials finished "
-        f"({counts.succeeded} succeeded, {counts.diverged} diverged, {counts.failed} failed), "
+        f"{counts.finished} of {study.max_trials + study.imported} trials finished ({ended}), "
         f"{counts.running} running, {counts.queued} queued"
     )
+    if study.waits_for:
+        typer.echo(study.waits_for)
     typer.echo(f"proposed by {in_words(study.strategy, KNOWN)}")
     if study.best:
-        typer.echo(f"best loss {study.best.loss:g} in trial {study.best.trial}: {study.best.config}")
+        value = f" (value {study.best.value:g})" if study.direction == "maximize" else ""
+        typer.echo(f"best loss {study.best.loss:g}{value} in trial {study.best.trial}: {study.best.config}")
 
 
 def best(

@@ -15,18 +15,25 @@ def terminal() -> Console:
 
 
 def ranking(best: Sequence[BestConfig]) -> Table:
-    """Return the best configs as a table, one column for each dimension."""
+    """Return the best configs as a table, one column for each dimension.
+
+    Where the value is not the loss itself, it has a column beside it.
+    """
+    has_value = any(found.value != found.loss for found in best)
     dimensions = list(dict.fromkeys(name for found in best for name in found.config))
     table = Table(title=f"Best configs of {best[0].study}" if best else "Best configs")
     table.add_column("rank", justify="right", overflow="fold")
     table.add_column("loss", justify="right", style="bold", overflow="fold")
+    if has_value:
+        table.add_column("value", justify="right", style="bold", overflow="fold")
     table.add_column("trial", justify="right", overflow="fold")
     for name in dimensions:
         table.add_column(name, justify="right", overflow="fold")
     table.add_column("seed", justify="right", style="dim", overflow="fold")
     for found in best:
         cells = [_cell(found.config.get(name, "")) for name in dimensions]
-        table.add_row(str(found.rank), f"{found.loss:.6f}", str(found.trial), *cells, str(found.seed))
+        numbers = [f"{found.loss:.6f}", *([f"{found.value:.6f}"] if has_value else [])]
+        table.add_row(str(found.rank), *numbers, str(found.trial), *cells, str(found.seed))
     return table
 
 

@@ -252,6 +252,17 @@ class Study(Answer):
     archived_at: datetime | None = None
 
 
+class Replay(Answer):
+    """What came of computing the proposals of a study again."""
+
+    trials: int = Field(description="How many were looked at, from the first on.")
+    proposed: int = Field(description="How many of them were proposed.")
+    matching: int = Field(description="How many proposals came out as they are stored.")
+    mismatches: list[str] = Field(description="The first that did not, each in a sentence.")
+    replayable: bool
+    why: str | None = Field(description="Why it cannot be replayed; null when it was.")
+
+
 class Studies(Answer):
     """A page of studies, newest first."""
 

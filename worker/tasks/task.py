@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import Protocol
 
@@ -25,19 +25,34 @@ class Context(Protocol):
         """The seed of this trial: the only source of its randomness."""
 
     def report(self, step: int, **metrics: float) -> None:
-        """Send a point of the learning curve; steps rise."""
+        """Send a point of the learning curve; steps rise. Raises Pruned when there is no need to go on."""
 
 
 class Diverged(Exception):  # noqa: N818 - says what happened
     """Raised by a task when the config led nowhere although its last loss is a finite number."""
 
 
+class Pruned(Exception):  # noqa: N818 - says what happened
+    """Raised by `report`, or by a task, when the trial ends early because others did better.
+
+    Without a value the server takes the last that was reported of the metric its study is stopped by.
+    """
+
+    def __init__(self, value: float | None = None) -> None:
+        super().__init__()
+        self.value = None if value is None else float(value)
+
+
 @dataclass(frozen=True)
 class Task:
-    """A named way to train: `train(config, context)` returns the loss to minimise."""
+    """A named way to train: `train(config, context)` returns the value that the study minimises or maximises.
+
+    Its version is that of its package, unless it has one of its own.
+    """
 
     name: str
     train: Callable[[Config, Context], float]
+    version: str | None = None
 
 
 def installed() -> Mapping[str, Task]:
@@ -46,7 +61,8 @@ def installed() -> Mapping[str, Task]:
     for entry in entry_points(group="thiessen.tasks"):
         try:
             task: Task = entry.load()
-            tasks[task.name] = task
+            version = task.version or (None if entry.dist is None else entry.dist.version)
+            tasks[task.name] = replace(task, version=version)
         except Exception as error:  # noqa: BLE001 - somebody else's module may raise anything
             log.warning("task %r is left out: %s cannot be loaded: %r", entry.name, entry.value, error)
     return tasks

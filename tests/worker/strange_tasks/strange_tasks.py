@@ -4,8 +4,9 @@ import math
 import os
 import signal
 import time
+from contextlib import suppress
 
-from worker.tasks import Diverged, Task
+from worker.tasks import Diverged, Pruned, Task
 
 
 def _raises(config, context):
@@ -70,20 +71,42 @@ def _forks_and_dies(config, context):
 
 
 def _reports_much(config, context):
-    """Thousands of points at once, numpy's integers among the steps."""
+    """More points at once than one heartbeat takes, numpy's integers among the steps."""
     import numpy as np
 
-    for step in range(5000):
+    for step in range(1500):
         context.report(np.int64(step), **{f"metric_{number:02}" + "x" * 80: 0.1 for number in range(20)})
     return 0.5
 
 
 def _takes(config, context):
     """Report every tenth of a second for `seconds`, then return x."""
-    for step in range(int(config["seconds"] * 10)):
-        context.report(step, x=config["x"])
-        time.sleep(0.1)
+    try:
+        for step in range(int(config["seconds"] * 10)):
+            context.report(step, x=config["x"])
+            time.sleep(0.1)
+    except Pruned:
+        print("tidied up")  # noqa: T201
+        raise
     return config["x"]
+
+
+def _prints_and_dies(config, context):
+    print("x" * 20_000)  # noqa: T201
+    print("the last words", flush=True)  # noqa: T201
+    os.system("echo those of a program >&2")  # noqa: S605
+    os._exit(7)
+
+
+def _prunes_itself(config, context):
+    raise Pruned(config["x"])
+
+
+def _ignores_that_it_is_pruned(config, context):
+    for step in range(6000):
+        with suppress(Pruned):
+            context.report(step, x=config["x"])
+        time.sleep(0.1)
 
 
 def _seeds(config, context):
@@ -110,6 +133,9 @@ DIVERGES = Task("diverges", _diverges)
 RETURNS_NOTHING = Task("returns-nothing", _returns_nothing)
 GOES_BACK = Task("goes-back", _goes_back)
 TAKES = Task("takes", _takes)
+PRINTS_AND_DIES = Task("prints-and-dies", _prints_and_dies)
+PRUNES_ITSELF = Task("prunes-itself", _prunes_itself)
+IGNORES_THAT_IT_IS_PRUNED = Task("ignores-that-it-is-pruned", _ignores_that_it_is_pruned)
 SEEDS = Task("seeds", _seeds)
 REPORTS_A_NAME_THAT_IS_TOO_LONG = Task("reports-a-name-that-is-too-long", _reports_a_name_that_is_too_long)
 REPORTS_NO_METRICS = Task("reports-no-metrics", _reports_no_metrics)

@@ -1,0 +1,65 @@
+import json
+import runpy
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchmarks.service import figures, history, servers
+from benchmarks.service.wire import Wire, complete, lease_request, leases_of
+
+SERVICE = Path(figures.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch, _served(tmp_path_factory.mktemp("runs"), patch) as wire:
+        yield wire
+
+
+@contextmanager
+def _served(folder, patch):
+    patch.setattr(history, "RUNS", folder)
+    with (
+        history.on_sqlite(30, "adaptive") as address,
+        servers.thiessen(address) as server,
+        Wire(server.port) as wire,
+    ):
+        yield wire
+
+
+def test_the_server_takes_a_made_history_for_one_that_was_run(served):
+    study = served.send("GET", f"/api/v1/studies/{history.STUDY}")
+    [lease] = leases_of(served.send("POST", "/api/v1/leases", lease_request("next", 0)))
+    served.send(*complete(lease, 0.5))
+    after = served.send("GET", f"/api/v1/studies/{history.STUDY}")
+
+    assert study["counts"]["succeeded"] == 30
+    assert study["best"]["loss"] < 0.5
+    assert lease["trial"] == 30
+    assert after["counts"]["succeeded"] == 31
+
+
+def test_the_trials_of_a_made_history_have_configs_of_their_own(served):
+    first, last = (served.send("GET", f"/api/v1/studies/{history.STUDY}/trials/{n}") for n in (1, 29))
+
+    assert first["config"] != last["config"]
+    assert [len(first["attempts"]), len(last["attempts"])] == [1, 1]
+
+
+def test_a_bar_says_whether_it_is_met():
+    verdicts = [bar.verdict for bar in (figures.at_least(3, 2.9, ""), figures.at_most(3, 2.9, ""))]
+
+    assert verdicts == ["MISSED", "met"]
+    assert figures.at_most(3, float("nan"), "").verdict == "not measured"
+
+
+def test_the_report_prints_the_last_figure_of_the_log(tmp_path, monkeypatch):
+    monkeypatch.setattr(figures, "LOG", tmp_path / "log.jsonl")
+    for found in ("1", "2"):
+        figures.keep(figures.Figure(name="x", title="a figure", head=("what", "ms"), rows=[("ask", found)]))
+    entries = map(json.loads, figures.LOG.read_text().splitlines())
+    printed = list(runpy.run_path(str(SERVICE / "report"))["sections"](entries))
+
+    assert "\n## A figure\n" in printed
+    assert [line for line in printed if "ask" in line] == ["| ask | 2 |"]

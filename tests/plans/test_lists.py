@@ -1,0 +1,49 @@
+"""No page of trials reads more of a study than it shows."""
+
+from datetime import datetime
+from itertools import product
+
+from app.domain.listing import Listing, Sort
+from app.lifecycle.browse import _closed
+from app.storage import studies
+
+MOST = {
+    "sqlite": 6_000,
+    "postgresql": 150,
+}  # for a page of 10: instructions, rows; of a whole study 20 times it
+SORTS = ("number", "-number", "loss", "-loss", "finished", "-finished")
+STATES = (None, "succeeded", "failed", "queued")
+
+
+def listed(api, **query):
+    given = {name: value for name, value in query.items() if value is not None}
+    return api.get("/api/v1/studies/s/trials", params={"limit": 10, **given})
+
+
+def cases():
+    for sort, state in product(SORTS, STATES):
+        if "loss" not in sort or state in {None, "succeeded"}:
+            yield {"sort": sort, "state": state}
+    yield from ({"sort": sort, "origin": "imported"} for sort in ("number", "-number"))
+
+
+def test_every_page_of_every_list_reads_about_what_it_shows(large, reads, database):
+    most = MOST[database.partition(":")[0].partition("+")[0]]
+    for case in cases():
+        first = listed(large, **case).json()
+        deep = first["next"] and cursor_near_the_end(large, case)
+        for cursor in {None, deep}:
+            found = reads(lambda case=case, cursor=cursor: listed(large, cursor=cursor, **case))
+            assert [read.scans for read in found if read.scans] == [], case
+            assert max(read.work for read in found) < most, (case, max(found, key=lambda read: read.work))
+
+
+def cursor_near_the_end(api, case):
+    """Return the cursor of the page that the list ends with when it is turned round."""
+    turned = case["sort"][1:] if case["sort"].startswith("-") else f"-{case['sort']}"
+    last = listed(api, **case | {"sort": turned}).json()["trials"][-1]
+    listing = Listing(sort=Sort(case["sort"]), state=case.get("state"), origin=case.get("origin"))
+    study = api.app.state.house.store.read(lambda tx: studies.named(tx, "default", "s"))
+    finished = datetime.fromisoformat(last["finished_at"])
+    keys = {Sort.NUMBER: (), Sort.LOSS: (last["loss"],), Sort.FINISHED: (finished,)}
+    return _closed(study, listing, (*keys[listing.sort.upward], last["trial"]))

@@ -1,0 +1,52 @@
+"""What a child prints: passed on, with its last lines kept."""
+
+import os
+import sys
+import threading
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from typing import Final
+
+MOST_KEPT: Final = 10_000  # bytes, and so at most as many characters as a heartbeat takes
+MOST_READ: Final = 65_536
+
+
+class Output:
+    """The read end of a child's standard output and error, emptied by a thread until the child is gone."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._kept = b""
+        self._has_ended = False
+        self._lock = threading.Lock()
+        os.set_blocking(pipe.fileno(), False)
+        threading.Thread(target=self._follow, name="output", daemon=True).start()
+
+    def tail(self) -> str:
+        """Return the last lines of all that was printed until now."""
+        self._read()
+        lines = self._kept[-MOST_KEPT:]
+        if len(self._kept) > MOST_KEPT:
+            lines = lines[lines.find(b"\n") + 1 :]
+        return lines.decode(errors="replace").replace("\0", "\N{SYMBOL FOR NULL}")[-MOST_KEPT:]
+
+    def forget(self) -> None:
+        """Begin anew: another attempt prints from now on."""
+        self._read()
+        self._kept = b""
+
+    def _follow(self) -> None:
+        while not self._has_ended:
+            wait([self._pipe])
+            self._read()
+        self._pipe.close()
+
+    def _read(self) -> None:
+        """Read what there is; `tail` does so too, for the thread may lag behind what the child has said."""
+        with self._lock, suppress(BlockingIOError):  # the other one has read it
+            while not self._has_ended:
+                text = os.read(self._pipe.fileno(), MOST_READ)
+                self._has_ended = not text
+                self._kept = (self._kept + text)[-MOST_KEPT - 1 :]
+                sys.stderr.write(text.decode(errors="replace"))
+                sys.stderr.flush()
