@@ -1,7 +1,8 @@
 """What this process remembers of studies, so that no proposal reads a history again.
 
 Observations are learned from what is committed. Numbers are learned ahead, in the step that stores a trial:
-so many proposals fit into one commit. If that step is run again or comes to nothing, it is taken back.
+so many proposals fit into one commit. If that step is run again or comes to nothing, it is taken back. What the
+proposal before knew is learned in that step too: another server may have made it, and known more.
 """
 
 from collections import OrderedDict
@@ -76,6 +77,7 @@ class Memory:
             if standing.trials - history.trials > MOST_BEHIND:
                 raise Behind
             _number(tx, history, standing)
+            _observe(tx, history, standing.id, trials.watermark(tx, standing.id, standing.turns - 1))
             with meters.PROPOSAL_SECONDS.labels(remembered.strategy.name).time():
                 proposal = remembered.strategy.propose(
                     study.spec.space,
@@ -84,6 +86,8 @@ class Memory:
                     Stream(study.spec.seed, standing.trials),
                 )
             history.number(proposal.config)
+        except Revised:
+            raise Behind from None
         finally:
             remembered.lock.release()
         return proposal
@@ -147,16 +151,20 @@ def _begin(tx: Transaction, study_id: StudyId) -> Remembered:
 
 def _learn(tx: Transaction, history: History, standing: Standing) -> None:
     _number(tx, history, standing)
-    for observation in observations.since(
-        tx, standing.id, history.landscape.watermark, standing.observations
-    ):
-        history.observe(_observed(observation))
+    _observe(tx, history, standing.id, standing.observations)
 
 
 def _number(tx: Transaction, history: History, standing: Standing) -> None:
     if history.trials < standing.trials:
         for _, config in trials.configs(tx, standing.id, history.trials, standing.trials):
             history.number(config)
+
+
+def _observe(tx: Transaction, history: History, study_id: StudyId, last: int) -> None:
+    known = history.landscape.watermark
+    if known < last:
+        for observation in observations.since(tx, study_id, known, last):
+            history.observe(_observed(observation))
 
 
 def _observed(observation: Observation) -> Observed:

@@ -77,6 +77,9 @@ _AT: Final = select(*_PLACE).where(trials.c.id == bindparam("at"))
 _OF_LEASE: Final = (
     select(attempts.c.trial_id).where(attempts.c.lease_id == bindparam("lease")).scalar_subquery()
 )
+_WATERMARK: Final = select(trials.c.watermark).where(
+    trials.c.study_id == bindparam("of"), trials.c.turn == bindparam("turn_was")
+)
 _RENEW: Final = (
     update(trials)
     .where(
@@ -318,6 +321,11 @@ def configs(tx: Transaction, study_id: StudyId, begin: int, end: int) -> Iterato
         .order_by(trials.c.number)
     )
     return ((number, config) for number, config in tx.execute(statement))
+
+
+def watermark(tx: Transaction, study_id: StudyId, turn: int) -> int:
+    """Return the last observation that the proposal of a turn knew, 0 before the first."""
+    return tx.execute(_WATERMARK, {"of": study_id, "turn_was": turn}).scalar_one_or_none() or 0
 
 
 def best(tx: Transaction, study: Study, top: int) -> list[Ranked]:
