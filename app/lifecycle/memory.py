@@ -1,8 +1,8 @@
 """What this process remembers of studies, so that no proposal reads a history again.
 
 Observations are learned from what is committed. Numbers are learned ahead, in the step that stores a trial:
-so many proposals fit into one commit. If that step is run again or comes to nothing, it is taken back. What the
-proposal before knew is learned in that step too: another server may have made it, and known more.
+so many proposals fit into one commit. If that step is run again or comes to nothing, it is taken back. What
+the proposal before knew is learned in that step too: another server may have made it, and known more.
 """
 
 from collections import OrderedDict
