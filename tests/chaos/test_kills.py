@@ -74,7 +74,7 @@ def stage(backend, tmp_path, request):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_nothing_is_lost_doubled_or_stuck_whatever_is_killed(stage, backend):
+def test_nothing_is_lost_doubled_or_stuck_whatever_is_killed(stage, backend, capsys):
     points = FAILPOINTS + (ON_SQLITE if backend == "sqlite" else ())
     began = time.monotonic()
     with stage(due=dict.fromkeys(points, EACH)) as troupe:
@@ -85,11 +85,12 @@ def test_nothing_is_lost_doubled_or_stuck_whatever_is_killed(stage, backend):
     verdict = Verdict(troupe.database, troupe.ledgers())
 
     kills = ", ".join(f"{kind} {times}" for kind, times in sorted(troupe.survived.items()))
-    print(  # noqa: T201
-        f"\n{backend}, seed {SEED}: {troupe.survived.total()} processes killed in "
-        f"{time.monotonic() - began:.0f} s ({kills}); {verdict.lost} attempts lost, "
-        f"{verdict.kept} results kept, {len(verdict.contradictions)} contradictions"
-    )
+    with capsys.disabled():
+        print(  # noqa: T201
+            f"\n{backend}, seed {SEED}: {troupe.survived.total()} processes killed in "
+            f"{time.monotonic() - began:.0f} s ({kills}); {verdict.lost} attempts lost, "
+            f"{verdict.kept} results kept, {len(verdict.contradictions)} contradictions"
+        )
     assert has_ended
     assert verdict.contradictions == []
     assert all(troupe.survived[f"at {point}"] >= EACH for point in points)
@@ -104,6 +105,7 @@ def test_nothing_is_lost_doubled_or_stuck_whatever_is_killed(stage, backend):
         ("forgotten_results", {"complete-committed": 3}, 0, "is refused, and not kept"),
         ("answer_first", {}, 6, "is not stored|is of no attempt|is stored as"),
     ],
+    ids=["no_fence", "forgotten_requests", "forgotten_results", "answer_first"],
 )
 def test_a_server_with_a_promise_switched_off_is_noticed(stage, mutation, due, kills, said):
     with stage(due=due, serve=(MUTANT, mutation)) as troupe:
