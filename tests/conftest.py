@@ -34,7 +34,10 @@ class Postgres:
     """One real PostgreSQL for the whole run; each test gets an empty database of its own in it."""
 
     def __init__(self, address: str) -> None:
+        address = address.replace("postgresql://", "postgresql+psycopg://")
         self._admin = create_engine(address, isolation_level="AUTOCOMMIT")
+
+    def hurry(self) -> None:
         with self._admin.connect() as connection:
             connection.execute(text("ALTER SYSTEM SET fsync = off"))  # the tests kill processes, not machines
             connection.execute(text("SELECT pg_reload_conf()"))
@@ -72,6 +75,16 @@ class MovableClock:
 
 @pytest.fixture(scope="session")
 def postgres():
+    with cluster() as server:
+        running = Postgres(server.get_uri())
+        running.hurry()
+        yield running
+        running.close()
+
+
+@contextmanager
+def cluster():
+    """A real PostgreSQL, and all that it keeps, in a folder of its own."""
     # Not below pytest's own folder: as root the database runs as a user of its own, whom every other
     # pytest that starts meanwhile would lock out of there.
     folder = tempfile.mkdtemp(prefix="thiessen-postgresql-")
@@ -84,9 +97,7 @@ def postgres():
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told and counted below
         shutil.rmtree(folder)
         pytest.skip(f"no PostgreSQL: {type(error).__name__}: {error}")
-    running = Postgres(server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
-    yield running
-    running.close()
+    yield server
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)  # the database's own user left little but the folder
 

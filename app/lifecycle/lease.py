@@ -9,7 +9,7 @@ from functools import partial
 from secrets import token_hex
 from typing import Final
 
-from app import meters
+from app import failpoint, meters
 from app.domain.errors import LeaseLost, StrategyUnavailable, WorkerUnknown
 from app.domain.study import EARLY, Requires, Standing, StudyId, StudyState
 from app.domain.trial import Leased, Runner, TrialId
@@ -162,6 +162,7 @@ async def _give(store: Store, request: Request, plan: Plan, place: int) -> list[
         raise
     if leased is None:
         return []
+    failpoint.reached("claim-committed")
     meters.LEASES.inc()
     if plan.is_new:
         request.memory.number(plan.study, leased.number, leased.config)

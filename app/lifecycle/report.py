@@ -6,7 +6,7 @@ from enum import Enum, StrEnum, auto
 from functools import partial
 from typing import Any, Protocol
 
-from app import meters
+from app import failpoint, meters
 from app.domain.errors import LeaseLost, Refusal, ResultDiffers
 from app.domain.study import STOPPING, StudyState
 from app.domain.trial import Cause, Fault, Result, TrialState, Who
@@ -98,6 +98,7 @@ async def complete(store: Store, lease_id: str, result: Result, who: str) -> Non
     nobody has the trial; else it is refused after it was kept.
     """
     refused = await store.written(partial(_complete, lease_id=lease_id, result=result, who=who))
+    failpoint.reached("complete-committed")
     if isinstance(refused, Refusal):
         raise refused
     if refused is Told.FIRST:
@@ -123,6 +124,7 @@ def _complete(tx: Transaction, lease_id: str, result: Result, who: str) -> Told 
     if _is_current(held, lease_id):
         result = _settled(tx, held, result)
         _finish(tx, held, result, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
+        failpoint.reached("half-a-complete")
         attempts.end(tx, lease_id, result.state, loss=result.loss, message=result.diverged)
         return Told.FIRST
     if held.outcome not in {Cause.LOST, TrialState.CANCELLED}:

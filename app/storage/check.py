@@ -33,6 +33,58 @@ INVARIANTS: Final = {
     "A trial's counter of attempts is not their number": """
         SELECT s.name, t.number, t.attempts FROM trials t JOIN studies s ON s.id = t.study_id
         WHERE t.attempts <> (SELECT count(*) FROM attempts a WHERE a.trial_id = t.id)""",
+    "A study's counter of a state is not the number of its trials in it": """
+        SELECT s.name, s.state, s.counted, count(t.id) FROM (
+          SELECT id, name, 'queued' AS state, queued AS counted FROM studies
+          UNION ALL SELECT id, name, 'running', running FROM studies
+          UNION ALL SELECT id, name, 'succeeded', succeeded FROM studies
+          UNION ALL SELECT id, name, 'diverged', diverged FROM studies
+          UNION ALL SELECT id, name, 'pruned', pruned FROM studies
+          UNION ALL SELECT id, name, 'failed', failed FROM studies
+          UNION ALL SELECT id, name, 'cancelled', cancelled FROM studies
+        ) s LEFT JOIN trials t ON t.study_id = s.id AND t.state = s.state
+        GROUP BY s.id, s.name, s.state, s.counted HAVING s.counted <> count(t.id)""",
+    "A study's counter of proposals is not their number": """
+        SELECT s.name, s.turns, count(t.turn) FROM studies s LEFT JOIN trials t ON t.study_id = s.id
+        GROUP BY s.id, s.name, s.turns HAVING s.turns <> count(t.turn)""",
+    "A study's counter of events is not the number of the last": """
+        SELECT s.name, s.events, coalesce(max(e.seq), 0)
+        FROM studies s LEFT JOIN events e ON e.study_id = s.id
+        GROUP BY s.id, s.name, s.events HAVING coalesce(max(e.seq), 0) <> s.events""",
+    "A study's events are not numbered from 1 without a gap": """
+        SELECT s.name, count(*), max(e.seq) FROM studies s JOIN events e ON e.study_id = s.id
+        GROUP BY s.id, s.name HAVING min(e.seq) <> 1 OR max(e.seq) <> count(*)""",
+    "An event does not begin where the one before of its trial ended": """
+        SELECT s.name, e.seq, e.trial, e.before, e.stood FROM (
+          SELECT study_id, seq, trial, events.before,
+            lag(events.after) OVER (PARTITION BY study_id, trial ORDER BY seq) AS stood
+          FROM events WHERE events.after IS NOT NULL
+        ) e JOIN studies s ON s.id = e.study_id WHERE coalesce(e.before, '') <> coalesce(e.stood, '')""",
+    "A trial's state is not the one after its last event": """
+        SELECT s.name, t.number, t.state, e.after FROM trials t JOIN studies s ON s.id = t.study_id
+        LEFT JOIN (
+          SELECT study_id, trial, max(seq) AS seq FROM events WHERE events.after IS NOT NULL
+          GROUP BY study_id, trial
+        ) last ON last.study_id = t.study_id AND last.trial = t.number
+        LEFT JOIN events e ON e.study_id = t.study_id AND e.seq = last.seq
+        WHERE coalesce(e.after, '') <> t.state""",
+    "A trial's outcome is not its last observation": """
+        SELECT s.name, t.number, t.state, t.loss, o.outcome, o.loss
+        FROM trials t JOIN studies s ON s.id = t.study_id
+        LEFT JOIN (
+          SELECT study_id, trial, max(seq) AS seq FROM observations GROUP BY study_id, trial
+        ) last ON last.study_id = t.study_id AND last.trial = t.number
+        LEFT JOIN observations o ON o.study_id = t.study_id AND o.seq = last.seq
+        WHERE CASE WHEN t.state IN ('queued', 'running') THEN coalesce(o.outcome, 'queued') <> 'queued'
+          ELSE coalesce(o.outcome, '') <> t.state OR coalesce(o.loss, 0) <> coalesce(t.loss, 0) END""",
+    "An attempt is under way whose trial does not run by its lease": """
+        SELECT s.name, t.number, a.number, t.state
+        FROM attempts a JOIN trials t ON t.id = a.trial_id JOIN studies s ON s.id = t.study_id
+        WHERE a.ended_at IS NULL AND (t.state <> 'running' OR t.lease_id <> a.lease_id)""",
+    "A trial runs without an attempt under way": """
+        SELECT s.name, t.number, t.attempts FROM trials t JOIN studies s ON s.id = t.study_id
+        WHERE t.state = 'running' AND NOT EXISTS (
+          SELECT 1 FROM attempts a WHERE a.lease_id = t.lease_id AND a.ended_at IS NULL)""",
 }
 """Each must find nothing; what it finds begins with the name of the study."""
 MOST_EXAMPLES: Final = 3

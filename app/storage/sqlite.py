@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import OperationalError
 
-from app import meters
+from app import failpoint, meters
 from app.storage import bell
 from app.storage.bell import Callback, Listeners
 from app.storage.store import STOPPING, DatabaseUnavailable, Readers, Step, explained
@@ -126,8 +126,10 @@ class SQLiteStore:
                 explained(),
                 self._kept_open().begin() as transaction,
             ):
-                for step, _ in group:
+                for place, (step, _) in enumerate(group, start=1):
                     outcomes.append(_in_savepoint(step, transaction.connection, rung))
+                    if place == len(group) // 2:
+                        failpoint.reached("half-a-group")
         except BaseException as error:  # noqa: BLE001 - nobody of the group was served; the thread lives on
             outcomes = [(None, error)] * len(group)
             rung.clear()

@@ -20,6 +20,15 @@ CONTRADICTIONS = {
     "A study's observations are not num": "UPDATE observations SET seq = 9 WHERE seq = 1 AND study_id = 2",
     "An observation is of no trial": "UPDATE observations SET trial = 9 WHERE trial = 1 AND study_id = 2",
     "A trial's counter of attempts": "UPDATE trials SET attempts = 7 WHERE number = 0 AND study_id = 2",
+    "A study's counter of a state": "UPDATE studies SET failed = failed + 1 WHERE name = 'r'",
+    "A study's counter of proposals": "UPDATE studies SET turns = turns + 1 WHERE name = 'r'",
+    "A study's counter of events": "UPDATE studies SET events = events + 1 WHERE name = 'r'",
+    "A study's events are not num": "UPDATE events SET seq = 99 WHERE seq = 1 AND study_id = 2",
+    "An event does not begin where": "DELETE FROM events WHERE seq = 3 AND study_id = 2",
+    "A trial's state is not": "UPDATE trials SET state = 'pruned' WHERE number = 0 AND study_id = 2",
+    "A trial's outcome is not": "UPDATE trials SET loss = loss + 1 WHERE number = 1 AND study_id = 2",
+    "An attempt is under way": "UPDATE attempts SET ended_at = NULL WHERE trial_id = 4",
+    "A trial runs without": "UPDATE trials SET state = 'running' WHERE number = 1 AND study_id = 2",
 }
 
 

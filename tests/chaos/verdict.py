@@ -1,0 +1,160 @@
+"""What must be true of a database after any number of kills, beside the ledgers of its workers."""
+
+from collections import Counter
+
+from sqlalchemy import select
+
+from app.storage import open_store
+from app.storage.check import faults
+from app.storage.tables import attempts, events, observations, studies, trials
+from thiessen.search import Observed, Proposed, replay
+from thiessen.search.settings import strategy_from_json
+from thiessen.space import Space
+
+RESULTS = {"succeeded", "diverged"}
+OBSERVED = ("seq", "trial", "outcome", "loss", "cause")
+TABLES = (studies, trials, attempts, observations, events)
+
+
+class Verdict:
+    """Every contradiction found, and what there is to count."""
+
+    def __init__(self, database, ledgers):
+        self._rows = _rows(database)
+        self._ledgers = ledgers
+        self._trials = {trial.id: trial for trial in self._rows["trials"]}
+        self._attempts = {attempt.lease_id: attempt for attempt in self._rows["attempts"]}
+        self.contradictions = [
+            *faults(database),
+            *self._of_answers(),
+            *self._of_leases(),
+            *self._of_endings(),
+            *self._of_results(),
+            *self._of_studies(),
+        ]
+
+    @property
+    def lost(self):
+        return sum(attempt.outcome == "lost" for attempt in self._attempts.values())
+
+    @property
+    def kept(self):
+        return sum(trial.state in RESULTS for trial in self._trials.values())
+
+    def _of_answers(self):
+        for name, ledger in self._ledgers.items():
+            yield from (f"{name}: {line['wrong']}" for line in ledger if "wrong" in line)
+
+    def _of_leases(self):
+        """A lease that was answered is stored; one that is stored was asked for, and answered to a repeat."""
+        for name, ledger in self._ledgers.items():
+            asked = {line["asked"]: line["given"] for line in ledger if "asked" in line}
+            for request, given in asked.items():
+                for lease_id in given:
+                    if lease_id not in self._attempts:
+                        yield f"{name}: the lease {lease_id} of request {request} was given and is not stored"
+            for lease_id, attempt in self._attempts.items():
+                # An empty answer to a repeat may be overtaken by the twin that went before.
+                if attempt.worker == name and asked.get(attempt.request_id, []) not in ([], [lease_id]):
+                    yield f"{name}: request {attempt.request_id} has lease {lease_id} that it was not given"
+                if attempt.worker == name and attempt.request_id not in asked:
+                    yield f"{name}: request {attempt.request_id} of lease {lease_id} was never made"
+
+    def _of_endings(self):
+        """What was acknowledged is stored, what was refused is not; every ending got one or the other."""
+        for name, ledger in self._ledgers.items():
+            if missing := {line["tell"] for line in ledger if "tell" in line} - {
+                line["told"] for line in ledger if "told" in line
+            }:
+                yield f"{name}: how {missing} ended was never answered"
+            for line in ledger:
+                if "told" in line and (wrong := self._wrong_ending(line, self._attempts.get(line["told"]))):
+                    yield f"{name}: {line} is {wrong}"
+
+    def _wrong_ending(self, line, attempt):
+        if attempt is None:
+            return "of no attempt"
+        if line["verb"] != "complete":
+            outcome = "released" if line["verb"] == "release" else "error"
+            return None if (attempt.outcome == outcome) == (line["status"] == 204) else attempt.outcome
+        loss = line["body"].get("loss")
+        if line["status"] != 204:
+            is_kept = attempt.outcome == "lost" and attempt.late and attempt.late["loss"] == loss
+            return None if is_kept else "refused, and not kept as a late one"
+        seen = [(each.outcome, each.loss) for each in self._observations(attempt) if each.outcome in RESULTS]
+        trial = self._trials[attempt.trial_id]
+        expected = ("diverged" if loss is None else "succeeded", loss)
+        if seen != [expected] or (trial.state, trial.loss) != expected:
+            return f"stored as {seen}, and its trial as {(trial.state, trial.loss)}"
+        return None
+
+    def _observations(self, attempt):
+        trial = self._trials[attempt.trial_id]
+        return [
+            each
+            for each in self._seen.get((trial.study_id, trial.number), [])
+            if each.attempt == attempt.number
+        ]
+
+    def _of_results(self):
+        """Each result is observed once, and some worker has told it."""
+        told = {line["told"] for ledger in self._ledgers.values() for line in ledger if "told" in line}
+        counted = Counter(
+            (each.study_id, each.trial) for each in self._rows["observations"] if each.outcome in RESULTS
+        )
+        for at, times in counted.items():
+            if times != 1:
+                yield f"trial {at} has {times} results"
+        for lease_id, attempt in self._attempts.items():
+            counts = attempt.outcome in RESULTS or (attempt.late and attempt.late["counts"])
+            if counts and lease_id not in told:
+                yield f"the result of lease {lease_id} was told by nobody"
+
+    def _of_studies(self):
+        for study in self._rows["studies"]:
+            own = [trial for trial in self._rows["trials"] if trial.study_id == study.id]
+            if study.state != "completed" or len(own) != study.max_trials:
+                yield f"study {study.name} is {study.state} with {len(own)} of {study.max_trials} trials"
+            unfinished = [trial.number for trial in own if trial.state in {"queued", "running"}]
+            if unfinished:
+                yield f"study {study.name} has not ended {unfinished}"
+            seen = [each for each in self._rows["observations"] if each.study_id == study.id]
+            yield from _replayed(study, own, seen)
+
+    @property
+    def _seen(self):
+        if not hasattr(self, "_by_trial"):
+            self._by_trial = {}
+            for each in self._rows["observations"]:
+                self._by_trial.setdefault((each.study_id, each.trial), []).append(each)
+        return self._by_trial
+
+
+def _replayed(study, own, seen):
+    """Compute each proposal again from what was observed before it."""
+    stored = [
+        Proposed(
+            number=trial.number,
+            config=trial.config,
+            watermark=trial.watermark,
+            turn=trial.turn,
+            reasons=trial.reasons,
+        )
+        for trial in own
+    ]
+    told = [Observed(**{name: getattr(each, name) for name in OBSERVED}) for each in seen]
+    strategy = strategy_from_json({"name": study.strategy, **study.strategy_settings})
+    for mismatches in replay(Space.from_json(study.space), strategy, study.seed, stored, told):
+        yield from map(str, mismatches)
+
+
+def _rows(database):
+    store = open_store(database)
+    try:
+        return store.read(
+            lambda tx: {
+                table.name: tx.execute(select(table).order_by(*table.primary_key)).all() for table in TABLES
+            }
+        )
+    finally:
+        store.close()
