@@ -4,11 +4,12 @@ from hashlib import sha256
 from typing import Annotated
 
 from fastapi import Depends, Header, Request
+from pydantic.json_schema import SkipJsonSchema
 
 from app.domain.reply import Key
 
 Text = Annotated[
-    str | None,
+    str | SkipJsonSchema[None],
     Header(
         alias="Idempotency-Key",
         min_length=1,

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from typing import Annotated, Protocol
 
 from fastapi import Query
+from pydantic.json_schema import SkipJsonSchema
 
-Cursor = Annotated[str | None, Query(pattern=r"^\d{1,18}$", description="`next` of the page before.")]
+Cursor = Annotated[
+    str | SkipJsonSchema[None],
+    Query(pattern=r"^[0-9]{1,18}$", description="`next` of the page before."),
+]
 
 
 class Numbered(Protocol):

@@ -5,9 +5,11 @@ from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
+from pydantic.json_schema import SkipJsonSchema
 
 from app.api import wire
 from app.api.answers import answer, nothing
+from app.api.paging import Cursor
 from app.api.paths import Limit, Number, Project, StudyName, Top
 from app.api.problems import documented
 from app.domain.access import Principal, Scope
@@ -58,12 +60,12 @@ async def list_studies(
     project: Project,
     who: Reader,
     *,
-    cursor: Annotated[
-        str | None, Query(pattern=r"^\d{1,18}$", description="`next` of the page before.")
-    ] = None,
+    cursor: Cursor = None,
     limit: Limit = 50,
-    state: Annotated[StateName | None, Query(description="Only studies in this state.")] = None,
-    tag: Annotated[Name | None, Query(description="Only studies with this tag.")] = None,
+    state: Annotated[
+        StateName | SkipJsonSchema[None], Query(description="Only studies in this state.")
+    ] = None,
+    tag: Annotated[Name | SkipJsonSchema[None], Query(description="Only studies with this tag.")] = None,
 ) -> Response:
     """List the studies of a project, newest first."""
     del who

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Discriminator, Field, FiniteFloat, JsonValue, Tag, model_validator
 from pydantic.config import JsonDict
+from pydantic.json_schema import SkipJsonSchema
 
 from thiessen.contract.space import Space
 from thiessen.contract.words import (
@@ -13,6 +14,7 @@ from thiessen.contract.words import (
     Config,
     Direction,
     Instant,
+    Json,
     Label,
     Name,
     Notes,
@@ -23,7 +25,7 @@ from thiessen.contract.words import (
 )
 
 Strategy = Annotated[
-    Annotated[str, Tag("name")] | Annotated[dict[str, JsonValue], Tag("settings")],
+    Annotated[str, Tag("name")] | Annotated[dict[str, Json], Tag("settings")],
     Discriminator(lambda sent: "name" if isinstance(sent, str) else "settings"),
     Field(
         description="How configs are proposed: the name of a strategy, or an object with name and settings. "
@@ -142,21 +144,24 @@ class StudyChanges(Request):
     """What to change of a study; what is left out stays, a budget of null is lifted."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"state": "paused"}, {"max_trials": 200, "tags": ["baseline"]}]}
+        json_schema_extra={
+            "minProperties": 1,
+            "examples": [{"state": "paused"}, {"max_trials": 200, "tags": ["baseline"]}],
+        }
     )
 
-    state: Literal["active", "paused", "stopped"] | None = Field(
+    state: Literal["active", "paused", "stopped"] | SkipJsonSchema[None] = Field(
         default=None, description="paused lets running trials finish, stopped has them given back."
     )
-    max_trials: MaxTrials | None = None
+    max_trials: MaxTrials | SkipJsonSchema[None] = None
     max_running: MaxRunning | None = None
     max_gpu_hours: MaxGpuHours | None = None
     deadline: Deadline | None = None
     target: Target | None = None
-    priority: Priority | None = None
-    tags: Tags | None = None
-    notes: Notes | None = None
-    attributes: Attributes | None = None
+    priority: Priority | SkipJsonSchema[None] = None
+    tags: Tags | SkipJsonSchema[None] = None
+    notes: Notes | SkipJsonSchema[None] = None
+    attributes: Attributes | SkipJsonSchema[None] = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from thiessen.contract.leases import Outcome, Point
 from thiessen.contract.words import Answer, Attributes, Config, Notes, Origin, Request, TrialState
@@ -55,14 +56,17 @@ class TrialChanges(Request):
     """What a person changes of a trial."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"state": "cancelled"}, {"notes": "The power failed here."}]}
+        json_schema_extra={
+            "minProperties": 1,
+            "examples": [{"state": "cancelled"}, {"notes": "The power failed here."}],
+        }
     )
 
-    state: Literal["cancelled", "queued"] | None = Field(
+    state: Literal["cancelled", "queued"] | SkipJsonSchema[None] = Field(
         default=None, description="cancelled ends an unfinished trial; queued tries a failed one again."
     )
-    notes: Notes | None = None
-    attributes: Attributes | None = None
+    notes: Notes | SkipJsonSchema[None] = None
+    attributes: Attributes | SkipJsonSchema[None] = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:
