@@ -26,7 +26,7 @@ check: docs  ## Lint, types, import rules, documentation
 	@$(BIN)/python -m mypy
 	@$(BIN)/python $(BIN)/lint-imports
 
-proof:  ## Run tests/chaos, which make test leaves out: random kills, the oldest and the newest numpy
+proof:  ## Run tests/chaos, which make test leaves out: random kills, all of schemathesis, old and new numpy
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python -m pytest tests/chaos
 

@@ -4,17 +4,15 @@ from hashlib import sha256
 from typing import Annotated
 
 from fastapi import Depends, Header, Request
+from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from app.domain.reply import Key
 
 Text = Annotated[
-    str | SkipJsonSchema[None],
+    Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")] | SkipJsonSchema[None],
     Header(
         alias="Idempotency-Key",
-        min_length=1,
-        max_length=200,
-        pattern=r"^[\x21-\x7e]+$",
         description="Sent again with the same request: the same answer, and nothing happens twice.",
     ),
 ]

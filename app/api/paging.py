@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Annotated, Protocol
 
 from fastapi import Query
+from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 Cursor = Annotated[
-    str | SkipJsonSchema[None],
-    Query(pattern=r"^[0-9]{1,18}$", description="`next` of the page before."),
+    Annotated[str, Field(pattern=r"^[0-9]{1,18}$")] | SkipJsonSchema[None],
+    Query(description="`next` of the page before."),
 ]
 
 

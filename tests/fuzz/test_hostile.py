@@ -240,8 +240,8 @@ WRITTEN = {
     "kind": lambda: ("POST", "/webhooks", {"url": "http://127.0.0.1/", "kinds": ["@"]}),
 }  # fmt: skip
 EVERY_LIST = (
-    "/studies?limit=1000", "/studies/s", "/studies/s/best", "/studies/s/events?limit=1000", "/best", "/workers",
-    "/tasks", "/tokens", "/projects", "/webhooks", "/audit",
+    "/studies?limit=1000", "/studies/s", "/studies/s/best", "/studies/s/events?limit=1000", "/best",
+    "/workers", "/tasks", "/tokens", "/projects", "/webhooks", "/audit",
 )  # fmt: skip
 
 
