@@ -4,7 +4,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 from pydantic.json_schema import SkipJsonSchema
 
 from app.api import wire
@@ -14,7 +14,7 @@ from app.api.paths import Limit, Number, Project, StudyName, Top
 from app.api.problems import documented
 from app.domain.access import Principal, Scope
 from app.domain.study import StudyState
-from app.gate import Allowed
+from app.gate import Allowed, needs
 from app.house import TheHouse
 from app.lifecycle import change, enqueue, intervene, rank, submit
 from thiessen import contract
@@ -23,8 +23,8 @@ from thiessen.contract.words import StudyState as StateName
 
 router = APIRouter(tags=["studies"])
 
-Reader = Annotated[Principal, Depends(Allowed(Scope.READ))]
-Submitter = Annotated[Principal, Depends(Allowed(Scope.SUBMIT))]
+Reader = Annotated[Principal, needs(Scope.READ)]
+Submitter = Annotated[Principal, needs(Scope.SUBMIT)]
 WRONG = documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
 REFUSED = documented(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
