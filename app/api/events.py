@@ -8,7 +8,6 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 from starlette.types import Receive, Scope, Send
 
 from app.api import wire
@@ -21,6 +20,7 @@ from app.house import House, TheHouse
 from app.lifecycle.follow import Followers, Heard
 from app.storage import DatabaseUnavailable, feed, studies
 from thiessen import contract
+from thiessen.contract.words import NeverNull
 
 STREAM: Final = "text/event-stream"
 PAGE: Final = 100  # events read and sent at once
@@ -32,7 +32,8 @@ router = APIRouter(tags=["events"], dependencies=[READ])
 Accept = Annotated[str, Header(description=f"`{STREAM}` for the stream; anything else is a page.")]
 After = Annotated[int, Query(ge=0, lt=2**31, description="Only events after this number.")]
 LastEventId = Annotated[
-    Annotated[int, Field(ge=0, lt=2**31)] | SkipJsonSchema[None],
+    Annotated[int, Field(ge=0, lt=2**31)] | None,
+    NeverNull(),
     Header(alias="Last-Event-ID", description="As `after`, which it wins over."),
 ]
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many events a page has at most.")]

@@ -5,12 +5,13 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Request
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 
 from app.domain.reply import Key
+from thiessen.contract.words import NeverNull
 
 Text = Annotated[
-    Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")] | SkipJsonSchema[None],
+    Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")] | None,
+    NeverNull(),
     Header(
         alias="Idempotency-Key",
         description="Sent again with the same request: the same answer, and nothing happens twice.",

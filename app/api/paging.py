@@ -5,10 +5,12 @@ from typing import Annotated, Protocol
 
 from fastapi import Query
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
+
+from thiessen.contract.words import NeverNull
 
 Cursor = Annotated[
-    Annotated[str, Field(pattern=r"^[0-9]{1,18}$")] | SkipJsonSchema[None],
+    Annotated[str, Field(pattern=r"^[0-9]{1,18}$")] | None,
+    NeverNull(),
     Query(description="`next` of the page before."),
 ]
 

@@ -5,7 +5,6 @@ from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic.json_schema import SkipJsonSchema
 
 from app.api import wire
 from app.api.answers import answer, nothing
@@ -18,7 +17,7 @@ from app.gate import Allowed, needs
 from app.house import TheHouse
 from app.lifecycle import change, enqueue, intervene, rank, submit
 from thiessen import contract
-from thiessen.contract.words import Name
+from thiessen.contract.words import Name, NeverNull
 from thiessen.contract.words import StudyState as StateName
 
 router = APIRouter(tags=["studies"])
@@ -62,10 +61,8 @@ async def list_studies(
     *,
     cursor: Cursor = None,
     limit: Limit = 50,
-    state: Annotated[
-        StateName | SkipJsonSchema[None], Query(description="Only studies in this state.")
-    ] = None,
-    tag: Annotated[Name | SkipJsonSchema[None], Query(description="Only studies with this tag.")] = None,
+    state: Annotated[StateName | None, NeverNull(), Query(description="Only studies in this state.")] = None,
+    tag: Annotated[Name | None, NeverNull(), Query(description="Only studies with this tag.")] = None,
 ) -> Response:
     """List the studies of a project, newest first."""
     del who

@@ -197,3 +197,11 @@ def test_a_refusal_repeats_only_the_beginning_of_what_was_sent(caller):
 
     assert is_a_problem(answer, 422, "invalid-request", "space.x")
     assert len(answer.json()["detail"]) < 11_000
+
+
+def test_what_is_wrong_with_a_field_that_may_be_left_out_is_said_once(caller):
+    caller.create()
+
+    answer = caller.api.patch("/api/v1/studies/s", json={"max_trials": "many"})
+
+    assert is_a_problem(answer, 422, "invalid-request", "max_trials: Input should be a valid integer. See")

@@ -5,7 +5,6 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Discriminator, Field, FiniteFloat, JsonValue, Tag, model_validator
 from pydantic.config import JsonDict
-from pydantic.json_schema import SkipJsonSchema
 
 from thiessen.contract.space import Space
 from thiessen.contract.words import (
@@ -17,6 +16,7 @@ from thiessen.contract.words import (
     Json,
     Label,
     Name,
+    NeverNull,
     Notes,
     Request,
     Seed,
@@ -150,18 +150,18 @@ class StudyChanges(Request):
         }
     )
 
-    state: Literal["active", "paused", "stopped"] | SkipJsonSchema[None] = Field(
+    state: Annotated[Literal["active", "paused", "stopped"] | None, NeverNull()] = Field(
         default=None, description="paused lets running trials finish, stopped has them given back."
     )
-    max_trials: MaxTrials | SkipJsonSchema[None] = None
+    max_trials: Annotated[MaxTrials | None, NeverNull()] = None
     max_running: MaxRunning | None = None
     max_gpu_hours: MaxGpuHours | None = None
     deadline: Deadline | None = None
     target: Target | None = None
-    priority: Priority | SkipJsonSchema[None] = None
-    tags: Tags | SkipJsonSchema[None] = None
-    notes: Notes | SkipJsonSchema[None] = None
-    attributes: Attributes | SkipJsonSchema[None] = None
+    priority: Annotated[Priority | None, NeverNull()] = None
+    tags: Annotated[Tags | None, NeverNull()] = None
+    notes: Annotated[Notes | None, NeverNull()] = None
+    attributes: Annotated[Attributes | None, NeverNull()] = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:

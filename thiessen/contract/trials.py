@@ -4,10 +4,9 @@ from datetime import datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
-from pydantic.json_schema import SkipJsonSchema
 
 from thiessen.contract.leases import Outcome, Point
-from thiessen.contract.words import Answer, Attributes, Config, Notes, Origin, Request, TrialState
+from thiessen.contract.words import Answer, Attributes, Config, NeverNull, Notes, Origin, Request, TrialState
 
 
 class NewTrial(Request):
@@ -62,11 +61,11 @@ class TrialChanges(Request):
         }
     )
 
-    state: Literal["cancelled", "queued"] | SkipJsonSchema[None] = Field(
+    state: Annotated[Literal["cancelled", "queued"] | None, NeverNull()] = Field(
         default=None, description="cancelled ends an unfinished trial; queued tries a failed one again."
     )
-    notes: Notes | SkipJsonSchema[None] = None
-    attributes: Attributes | SkipJsonSchema[None] = None
+    notes: Annotated[Notes | None, NeverNull()] = None
+    attributes: Annotated[Attributes | None, NeverNull()] = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -14,11 +14,13 @@ from pydantic import (
     ConfigDict,
     Field,
     FiniteFloat,
+    GetJsonSchemaHandler,
     JsonValue,
     StrictBool,
     StrictInt,
     StrictStr,
 )
+from pydantic_core import CoreSchema
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 NO_NUL = r"^[^\x00]*$"  # PostgreSQL keeps no such character
@@ -120,6 +122,15 @@ EventKind = Literal[
     "trial.moved",
     "trial.noted",
 ]
+
+
+class NeverNull:
+    """Marks what may be left out but not sent as null: its schema promises no null."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema: dict[str, Any] = handler(core)
+        [value] = [kind for kind in schema.pop("anyOf") if kind != {"type": "null"}]
+        return {**schema, **value}
 
 
 class Request(BaseModel):
