@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from tests.conftest import BACKENDS, _programs, address_of
+from tests.conftest import BACKENDS, _programs, address_of, wait_until
 
 X = {"type": "float", "low": 0, "high": 1}
 SETTINGS = {
@@ -36,8 +36,16 @@ def serving(database, folder):
         process = start("serve", "--database", database, "--port", "0", **SETTINGS)
         headers = {"authorization": f"Bearer {made.log.read_text().split()[-1]}"}
         with httpx.Client(base_url=address_of(process), headers=headers, timeout=60) as client:
+            wait_until(lambda: is_ready(client))
             yield client
             assert process.poll() is None, process.log.read_text()[-5000:]
+
+
+def is_ready(client):
+    try:
+        return client.get("/readyz").is_success
+    except httpx.TransportError:
+        return False
 
 
 @pytest.fixture(scope="module")
