@@ -3,6 +3,7 @@
 from tests.fuzz.interface import fuzzed, subject, succeeded, table
 
 ENOUGH = 20  # answers of each call that are no refusal
+ALWAYS_THE_SAME = {"GET /api/v1/tasks", "GET /api/v1/workers"}  # take nothing, so there is nothing to vary
 
 
 def test_the_server_keeps_to_its_document(database, tmp_path, capsys):
@@ -11,4 +12,7 @@ def test_the_server_keeps_to_its_document(database, tmp_path, capsys):
 
     with capsys.disabled():
         print(f"\n{table(answered)}")  # noqa: T201 - the table of the proof
-    assert all(succeeded(statuses) >= ENOUGH for statuses in answered.values())
+    assert all(
+        succeeded(statuses) >= (1 if call in ALWAYS_THE_SAME else ENOUGH)
+        for call, statuses in answered.items()
+    )
