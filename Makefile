@@ -7,10 +7,10 @@ BIN := .venv/bin
 ifeq ($(wildcard chores/environment.py),)
 $(error The chores run in the root of the clone: cd there, or say make -C /path/of/the/clone)
 endif
-.PHONY: help demo test check proof bench rows docs serve worker format clean
+.PHONY: help demo test check proof bench rows reference docs serve worker format clean
 
 help:  ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 demo:  ## Run a real study on this machine and list the best configs (PORT=8010 chooses the port)
 	@$(PYTHON) chores/environment.py server worker
@@ -26,7 +26,7 @@ check: docs  ## Lint, types, import rules, documentation
 	@$(BIN)/python -m mypy
 	@$(BIN)/python $(BIN)/lint-imports
 
-proof:  ## Run tests/chaos, which make test leaves out: random kills, long stateful runs, the oldest and newest numpy
+proof:  ## Run tests/chaos, which make test leaves out: kills, long stateful runs, all of schemathesis, old and new numpy
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python -m pytest tests/chaos
 
@@ -38,6 +38,10 @@ bench:  ## Measure beside peers; prints tables, fails nothing
 rows:  ## Check that every capability in docs/reference/capabilities.md has a passing test
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python chores/rows.py
+
+reference:  ## Write the calls in docs/reference/http.md out of the code
+	@$(PYTHON) chores/environment.py server worker dev
+	@PYTHONPATH=. $(BIN)/python chores/reference.py
 
 docs:  ## Build the documentation into site/, warnings are errors
 	@$(PYTHON) chores/environment.py server worker dev

@@ -7,7 +7,7 @@ from enum import Enum, auto
 from ipaddress import IPv6Address, IPv6Network
 from typing import Annotated, Any, Final, cast
 
-from fastapi import Depends, Request
+from fastapi import Request, params
 from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
@@ -107,7 +107,7 @@ class Reach(Enum):
 
 
 class Allowed(SecurityBase):
-    """A dependency of every route: yields the principal if it may. Raises Forbidden, ProjectNotFound."""
+    """What every route needs: yields the principal if it may. Raises Forbidden, ProjectNotFound."""
 
     scheme_name = "token"
     model = HTTPBearer(description="A token with the scope that the call needs, or one with `admin`.")
@@ -135,6 +135,11 @@ class Allowed(SecurityBase):
             raise ProjectNotFound(project, principal)
 
 
-READ: Final = Depends(Allowed(Scope.READ))
-Reader = Annotated[Principal, Depends(Allowed(Scope.READ, Reach.OWN))]
-ServerAdmin = Annotated[Principal, Depends(Allowed(Scope.ADMIN, Reach.SERVER))]
+def needs(scope: Scope, reach: Reach = Reach.PROJECT) -> params.Security:
+    """Return the dependency of a route on a scope, which the OpenAPI document then says as well."""
+    return params.Security(Allowed(scope, reach), scopes=[scope.value])
+
+
+READ: Final = needs(Scope.READ)
+Reader = Annotated[Principal, needs(Scope.READ, Reach.OWN)]
+ServerAdmin = Annotated[Principal, needs(Scope.ADMIN, Reach.SERVER)]

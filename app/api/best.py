@@ -4,21 +4,21 @@ from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Response
 
 from app.api import wire
 from app.api.answers import answer
 from app.api.paths import Top
 from app.api.problems import documented
 from app.domain.access import Principal, Scope
-from app.gate import Allowed, Reach
+from app.gate import Reach, needs
 from app.house import TheHouse
 from app.lifecycle import rank
 from thiessen import contract
 
 router = APIRouter(tags=["studies"])
 
-Reader = Annotated[Principal, Depends(Allowed(Scope.READ, Reach.OWN))]
+Reader = Annotated[Principal, needs(Scope.READ, Reach.OWN)]
 
 
 @router.get("/best", response_model=contract.Best, responses=documented(HTTPStatus.UNPROCESSABLE_ENTITY))

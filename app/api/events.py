@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 from starlette.types import Receive, Scope, Send
 
 from app.api import wire
@@ -19,6 +20,7 @@ from app.house import House, TheHouse
 from app.lifecycle.follow import Followers, Heard
 from app.storage import DatabaseUnavailable, feed, studies
 from thiessen import contract
+from thiessen.contract.words import NeverNull
 
 STREAM: Final = "text/event-stream"
 PAGE: Final = 100  # events read and sent at once
@@ -30,8 +32,9 @@ router = APIRouter(tags=["events"], dependencies=[READ])
 Accept = Annotated[str, Header(description=f"`{STREAM}` for the stream; anything else is a page.")]
 After = Annotated[int, Query(ge=0, lt=2**31, description="Only events after this number.")]
 LastEventId = Annotated[
-    int | None,
-    Header(alias="Last-Event-ID", ge=0, lt=2**31, description="As `after`, which it wins over."),
+    Annotated[int, Field(ge=0, lt=2**31)] | None,
+    NeverNull(),
+    Header(alias="Last-Event-ID", description="As `after`, which it wins over."),
 ]
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many events a page has at most.")]
 

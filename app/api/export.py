@@ -12,7 +12,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from app.api import wire
@@ -20,7 +20,7 @@ from app.api.paths import Project, StudyName
 from app.api.studies import WRONG
 from app.domain.access import Principal, Scope
 from app.domain.errors import InvalidRequest
-from app.gate import Allowed
+from app.gate import needs
 from app.house import TheHouse
 from app.lifecycle import export as exports
 from app.lifecycle.export import Export
@@ -30,7 +30,7 @@ from thiessen.space import Scalar
 
 router = APIRouter(tags=["studies"])
 
-Reader = Annotated[Principal, Depends(Allowed(Scope.READ))]
+Reader = Annotated[Principal, needs(Scope.READ)]
 Entries = Callable[[Export, Sequence[Row]], Awaitable[list[dict[str, Any]]]]
 
 WHOLE_AT_ONCE: Final = 100  # trials with their attempts and curves

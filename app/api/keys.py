@@ -4,16 +4,16 @@ from hashlib import sha256
 from typing import Annotated
 
 from fastapi import Depends, Header, Request
+from pydantic import Field
 
 from app.domain.reply import Key
+from thiessen.contract.words import NeverNull
 
 Text = Annotated[
-    str | None,
+    Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")] | None,
+    NeverNull(),
     Header(
         alias="Idempotency-Key",
-        min_length=1,
-        max_length=200,
-        pattern=r"^[\x21-\x7e]+$",
         description="Sent again with the same request: the same answer, and nothing happens twice.",
     ),
 ]

@@ -4,7 +4,7 @@ import asyncio
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Response
+from fastapi import APIRouter, Path, Response
 
 from app import meters
 from app.api import wire
@@ -12,7 +12,7 @@ from app.api.answers import answer, nothing
 from app.api.problems import documented
 from app.domain.access import Principal, Scope
 from app.domain.trial import Leased
-from app.gate import Allowed, Reach
+from app.gate import Reach, needs
 from app.house import House, TheHouse
 from app.lifecycle import report
 from app.lifecycle.lease import Wish
@@ -22,7 +22,7 @@ from thiessen import contract
 
 router = APIRouter(tags=["leases"])
 
-Worker = Annotated[Principal, Depends(Allowed(Scope.WORK, Reach.OWN))]
+Worker = Annotated[Principal, needs(Scope.WORK, Reach.OWN)]
 LeaseId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="The lease, as it was given.")]
 ERRORS = documented(HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 AWAY = documented(HTTPStatus.SERVICE_UNAVAILABLE)

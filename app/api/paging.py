@@ -4,8 +4,15 @@ from collections.abc import Sequence
 from typing import Annotated, Protocol
 
 from fastapi import Query
+from pydantic import Field
 
-Cursor = Annotated[str | None, Query(pattern=r"^\d{1,18}$", description="`next` of the page before.")]
+from thiessen.contract.words import NeverNull
+
+Cursor = Annotated[
+    Annotated[str, Field(pattern=r"^[0-9]{1,18}$")] | None,
+    NeverNull(),
+    Query(description="`next` of the page before."),
+]
 
 
 class Numbered(Protocol):

@@ -1,5 +1,6 @@
 """Errors as problem+json: what happened, to which thing, what to do."""
 
+import re
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, cast
@@ -29,7 +30,12 @@ from thiessen.space import SpaceError
 
 TYPE_PREFIX = "urn:thiessen:"
 MOST_FAULTS = 5  # of one request told in one answer
+LONGEST_DETAIL = 10_000  # characters; a detail may repeat what was sent
 RETRY_SECONDS = 2
+UNREADABLE = (
+    "The body cannot be read as JSON: it is not UTF-8, is nested too deeply, or has a number of thousands of "
+    "digits. See /docs for every field."
+)
 STATUSES: dict[type[Refusal], HTTPStatus] = {  # any other is 422
     Unauthorized: HTTPStatus.UNAUTHORIZED,
     Forbidden: HTTPStatus.FORBIDDEN,
@@ -56,7 +62,7 @@ def problem(status: int, kind: str, detail: str, **headers: str) -> Response:
         type=TYPE_PREFIX + kind,
         title=HTTPStatus(status).phrase,
         status=status,
-        detail=detail,
+        detail=detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]} ...",
         request_id=request_id.get(),
     )
     return Response(
@@ -142,13 +148,28 @@ def _place(location: Sequence[str | int]) -> str:
 
 def _http(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", HTTPStatus.INTERNAL_SERVER_ERROR)
+    if status == HTTPStatus.BAD_REQUEST:  # what FastAPI says of a body that its parser gives up on
+        return problem(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidRequest.type, UNREADABLE)
     details = {
         HTTPStatus.NOT_FOUND: f"Nothing is at {request.url.path}. See /docs for what there is.",
         HTTPStatus.METHOD_NOT_ALLOWED: f"{request.method} is not for {request.url.path}. See /docs.",
     }
     detail = details.get(status, str(getattr(error, "detail", "")))
     kind = HTTPStatus(status).phrase.lower().replace(" ", "-")
-    return problem(status, kind, detail, **(getattr(error, "headers", None) or {}))
+    headers = dict(getattr(error, "headers", None) or {})
+    if status == HTTPStatus.METHOD_NOT_ALLOWED and (methods := _methods(request)):
+        headers["Allow"] = ", ".join(methods)
+    return problem(status, kind, detail, **headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Return all that the path is for: starlette says only those of the first route that has it."""
+    return [
+        method.upper()
+        for template, calls in request.app.openapi()["paths"].items()
+        if re.fullmatch(re.sub(r"{\w+}", "[^/]+", template), request.url.path)
+        for method in calls
+    ]
 
 
 def _thinking(request: Request, error: Exception) -> Response:

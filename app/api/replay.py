@@ -3,21 +3,21 @@
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from app.api.answers import answer
 from app.api.export import as_record
 from app.api.paths import Project, StudyName
 from app.api.problems import documented
 from app.domain.access import Principal, Scope
-from app.gate import Allowed
+from app.gate import needs
 from app.house import TheHouse
 from app.lifecycle import export as exports
 from thiessen import contract
 
 router = APIRouter(tags=["studies"])
 
-Reader = Annotated[Principal, Depends(Allowed(Scope.READ))]
+Reader = Annotated[Principal, needs(Scope.READ)]
 ERRORS = documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.SERVICE_UNAVAILABLE)
 
 

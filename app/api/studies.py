@@ -4,25 +4,26 @@ from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from app.api import wire
 from app.api.answers import answer, nothing
+from app.api.paging import Cursor
 from app.api.paths import Limit, Number, Project, StudyName, Top
 from app.api.problems import documented
 from app.domain.access import Principal, Scope
 from app.domain.study import StudyState
-from app.gate import Allowed
+from app.gate import Allowed, needs
 from app.house import TheHouse
 from app.lifecycle import change, enqueue, intervene, rank, submit
 from thiessen import contract
-from thiessen.contract.words import Name
+from thiessen.contract.words import Name, NeverNull
 from thiessen.contract.words import StudyState as StateName
 
 router = APIRouter(tags=["studies"])
 
-Reader = Annotated[Principal, Depends(Allowed(Scope.READ))]
-Submitter = Annotated[Principal, Depends(Allowed(Scope.SUBMIT))]
+Reader = Annotated[Principal, needs(Scope.READ)]
+Submitter = Annotated[Principal, needs(Scope.SUBMIT)]
 WRONG = documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
 REFUSED = documented(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
@@ -58,13 +59,11 @@ async def list_studies(
     project: Project,
     who: Reader,
     *,
-    cursor: Annotated[
-        str | None, Query(pattern=r"^\d{1,18}$", description="`next` of the page before.")
-    ] = None,
+    cursor: Cursor = None,
     limit: Limit = 50,
-    state: Annotated[StateName | None, Query(description="Only studies in this state.")] = None,
-    tag: Annotated[Name | None, Query(description="Only studies with this tag.")] = None,
-    q: Annotated[Name | None, Query(description="Only studies whose name begins so.")] = None,
+    state: Annotated[StateName | None, NeverNull(), Query(description="Only studies in this state.")] = None,
+    tag: Annotated[Name | None, NeverNull(), Query(description="Only studies with this tag.")] = None,
+    q: Annotated[Name | None, NeverNull(), Query(description="Only studies whose name begins so.")] = None,
     archived: Annotated[bool, Query(description="Those that were deleted, in place of the others.")] = False,
 ) -> Response:
     """List the studies of a project, newest first."""

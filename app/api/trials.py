@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from app.api import wire
 from app.api.answers import answer
@@ -12,14 +12,14 @@ from app.api.studies import WRONG
 from app.domain.access import Principal, Scope
 from app.domain.listing import Listing, Sort
 from app.domain.trial import Origin, TrialState
-from app.gate import Allowed
+from app.gate import needs
 from app.house import TheHouse
 from app.lifecycle import browse
 from thiessen import contract
 
 router = APIRouter(tags=["studies"])
 
-Reader = Annotated[Principal, Depends(Allowed(Scope.READ))]
+Reader = Annotated[Principal, needs(Scope.READ)]
 
 
 @router.get("/studies/{name}/trials", response_model=contract.Trials, responses=WRONG)

@@ -4,14 +4,14 @@ from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Response
 
 from app.api import wire
 from app.api.answers import answer
 from app.api.paths import WorkerName
 from app.api.problems import documented
 from app.domain.access import Principal, Scope
-from app.gate import Allowed, Reach
+from app.gate import Reach, needs
 from app.house import TheHouse
 from app.lifecycle import register
 from app.storage import workers
@@ -19,9 +19,9 @@ from thiessen import contract
 
 router = APIRouter(tags=["workers"])
 
-Worker = Annotated[Principal, Depends(Allowed(Scope.WORK, Reach.OWN))]
-Reader = Annotated[Principal, Depends(Allowed(Scope.READ, Reach.OWN))]
-Admin = Annotated[Principal, Depends(Allowed(Scope.ADMIN, Reach.SERVER))]
+Worker = Annotated[Principal, needs(Scope.WORK, Reach.OWN)]
+Reader = Annotated[Principal, needs(Scope.READ, Reach.OWN)]
+Admin = Annotated[Principal, needs(Scope.ADMIN, Reach.SERVER)]
 INVALID = documented(HTTPStatus.UNPROCESSABLE_ENTITY)
 
 

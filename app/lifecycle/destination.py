@@ -36,9 +36,10 @@ def _host(url: str) -> tuple[str, int | None]:
 
     try:
         parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
+        host = parsed.host
+    except (httpx.InvalidURL, UnicodeError) as error:
         raise InvalidRequest(f"The webhook's url is no URL: {error}.") from error
-    if parsed.scheme not in {"http", "https"} or not parsed.host:
+    if parsed.scheme not in {"http", "https"} or not host:
         raise InvalidRequest("The webhook's url begins with http:// or https:// and names a host.")
     if parsed.port is not None and not 1 <= parsed.port <= 65535:
         raise InvalidRequest(f"The webhook's url has the port {parsed.port}; ports go from 1 to 65535.")

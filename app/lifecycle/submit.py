@@ -78,7 +78,10 @@ def _eta(tx: Transaction, study: Study, now: datetime) -> datetime | None:
         return None
     per_trial = (now - min(finished)) / len(finished)
     to_propose = 0 if standing.reason else standing.max_trials - (standing.trials - standing.imported)
-    return now + per_trial * (to_propose + standing.queued + standing.running)
+    try:
+        return now + per_trial * (to_propose + standing.queued + standing.running)
+    except OverflowError:
+        return None  # in thousands of years
 
 
 def _waits_for(study: Study) -> str | None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, FiniteFloat, JsonValue, model_validator
 
-from thiessen.contract.words import NO_NUL, Answer, Config, Label, Name, Request, Text, Verdict
+from thiessen.contract.words import NO_NUL, Answer, Config, Json, Label, Name, Request, Text, Verdict
 
 Metric = FiniteFloat | Literal["NaN", "Infinity", "-Infinity"]
 
@@ -25,7 +25,7 @@ class OfferedTask(Request):
     name: Name
     version: Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)] | None = None
     description: Annotated[str, Field(max_length=2000, pattern=NO_NUL)] = ""
-    dimensions: Annotated[dict[Label, JsonValue], Field(max_length=256)] = Field(
+    dimensions: Annotated[dict[Label, Json], Field(max_length=256)] = Field(
         default={}, description="JSON Schema of what its configs may hold, by dimension."
     )
 

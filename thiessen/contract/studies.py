@@ -13,8 +13,10 @@ from thiessen.contract.words import (
     Config,
     Direction,
     Instant,
+    Json,
     Label,
     Name,
+    NeverNull,
     Notes,
     Request,
     Seed,
@@ -23,7 +25,7 @@ from thiessen.contract.words import (
 )
 
 Strategy = Annotated[
-    Annotated[str, Tag("name")] | Annotated[dict[str, JsonValue], Tag("settings")],
+    Annotated[str, Tag("name")] | Annotated[dict[str, Json], Tag("settings")],
     Discriminator(lambda sent: "name" if isinstance(sent, str) else "settings"),
     Field(
         description="How configs are proposed: the name of a strategy, or an object with name and settings. "
@@ -142,21 +144,24 @@ class StudyChanges(Request):
     """What to change of a study; what is left out stays, a budget of null is lifted."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"state": "paused"}, {"max_trials": 200, "tags": ["baseline"]}]}
+        json_schema_extra={
+            "minProperties": 1,
+            "examples": [{"state": "paused"}, {"max_trials": 200, "tags": ["baseline"]}],
+        }
     )
 
-    state: Literal["active", "paused", "stopped"] | None = Field(
+    state: Annotated[Literal["active", "paused", "stopped"] | None, NeverNull()] = Field(
         default=None, description="paused lets running trials finish, stopped has them given back."
     )
-    max_trials: MaxTrials | None = None
+    max_trials: Annotated[MaxTrials | None, NeverNull()] = None
     max_running: MaxRunning | None = None
     max_gpu_hours: MaxGpuHours | None = None
     deadline: Deadline | None = None
     target: Target | None = None
-    priority: Priority | None = None
-    tags: Tags | None = None
-    notes: Notes | None = None
-    attributes: Attributes | None = None
+    priority: Annotated[Priority | None, NeverNull()] = None
+    tags: Annotated[Tags | None, NeverNull()] = None
+    notes: Annotated[Notes | None, NeverNull()] = None
+    attributes: Annotated[Attributes | None, NeverNull()] = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from thiessen.contract.leases import Outcome, Point
-from thiessen.contract.words import Answer, Attributes, Config, Notes, Origin, Request, TrialState
+from thiessen.contract.words import Answer, Attributes, Config, NeverNull, Notes, Origin, Request, TrialState
 
 
 class NewTrial(Request):
@@ -55,14 +55,17 @@ class TrialChanges(Request):
     """What a person changes of a trial."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"state": "cancelled"}, {"notes": "The power failed here."}]}
+        json_schema_extra={
+            "minProperties": 1,
+            "examples": [{"state": "cancelled"}, {"notes": "The power failed here."}],
+        }
     )
 
-    state: Literal["cancelled", "queued"] | None = Field(
+    state: Annotated[Literal["cancelled", "queued"] | None, NeverNull()] = Field(
         default=None, description="cancelled ends an unfinished trial; queued tries a failed one again."
     )
-    notes: Notes | None = None
-    attributes: Attributes | None = None
+    notes: Annotated[Notes | None, NeverNull()] = None
+    attributes: Annotated[Attributes | None, NeverNull()] = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:

@@ -1,20 +1,26 @@
 """The small types that several messages share, with their limits."""
 
 import json
-from typing import Annotated, Literal
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     FiniteFloat,
+    GetJsonSchemaHandler,
     JsonValue,
     StrictBool,
     StrictInt,
     StrictStr,
 )
+from pydantic_core import CoreSchema
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 NO_NUL = r"^[^\x00]*$"  # PostgreSQL keeps no such character
@@ -32,7 +38,28 @@ Scalar = StrictBool | StrictInt | FiniteFloat | Annotated[StrictStr, Field(max_l
 Config = dict[str, Scalar]
 Text = Annotated[str, Field(max_length=10_000, pattern=NO_NUL)]
 Label = Annotated[str, Field(max_length=200, pattern=NO_NUL)]
-Instant = Annotated[AwareDatetime, Field(strict=False, description="With its offset: 2027-01-31T18:00:00Z.")]
+
+_WRITTEN_OUT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
+
+
+def _written_out(sent: object) -> object:
+    if isinstance(sent, datetime) or (isinstance(sent, str) and _WRITTEN_OUT.match(sent)):
+        return sent
+    raise ValueError("a time is written out with its offset, as in 2027-01-31T18:00:00Z")
+
+
+def _in_any_zone(time: datetime) -> datetime:
+    if not 1970 <= time.year <= 9998:
+        raise ValueError(f"the year {time.year} is not one from 1970 to 9998")
+    return time
+
+
+Instant = Annotated[
+    AwareDatetime,
+    BeforeValidator(_written_out),
+    AfterValidator(_in_any_zone),
+    Field(strict=False, description="With its offset: 2027-01-31T18:00:00Z."),
+]
 StudyState = Literal["active", "paused", "stopped", "completed"]
 TrialState = Literal["queued", "running", "succeeded", "diverged", "pruned", "failed", "cancelled"]
 Origin = Literal["proposed", "enqueued", "imported", "memoised"]
@@ -47,19 +74,43 @@ Tags = Annotated[list[Name], Field(max_length=50)]
 LARGEST_ATTRIBUTES = 16_000  # characters of JSON
 
 
+def _readable(value: JsonValue) -> JsonValue:
+    for text in _texts(value):
+        if "\0" in text:
+            raise ValueError("no text has the character NUL in it")
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise ValueError("half of a surrogate pair is no character")
+    return value
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Yield every text in it, those of keys too."""
+    left = [value]
+    while left:
+        match left.pop():
+            case str() as text:
+                yield text
+            case list() as items:
+                left += items
+            case dict() as members:
+                left += [*members, *members.values()]
+            case _:
+                pass
+
+
+Json = Annotated[JsonValue, AfterValidator(_readable)]  # that every database and every reader takes
+
+
 def _bounded(attributes: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    written = json.dumps(attributes)
-    if len(written) > LARGEST_ATTRIBUTES:
+    if len(json.dumps(attributes)) > LARGEST_ATTRIBUTES:
         raise ValueError(
             f"attributes are at most {LARGEST_ATTRIBUTES} characters of JSON; keep files elsewhere"
         )
-    if "\\u0000" in written:
-        raise ValueError("no character of an attribute is NUL")
     return attributes
 
 
 Attributes = Annotated[
-    dict[Label, JsonValue], AfterValidator(_bounded), Field(description="JSON of your own, kept beside it.")
+    dict[Label, Json], AfterValidator(_bounded), Field(description="JSON of your own, kept beside it.")
 ]
 
 EventKind = Literal[
@@ -71,6 +122,15 @@ EventKind = Literal[
     "trial.moved",
     "trial.noted",
 ]
+
+
+class NeverNull:
+    """Marks what may be left out but not sent as null: its schema promises no null."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema: dict[str, Any] = handler(core)
+        [value] = [kind for kind in schema.pop("anyOf") if kind != {"type": "null"}]
+        return {**schema, **value}
 
 
 class Request(BaseModel):
