@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from app.domain import errors as refused_by_the_server
 from thiessen import contract, errors
 from thiessen.contract import space as wire
+from thiessen.contract import studies
 from thiessen.contract.leases import Metric
 from thiessen.contract.studies import EXAMPLE, Strategy
 from thiessen.contract.words import Request, Scalar
@@ -33,6 +34,13 @@ REQUESTS = [
     (wire.CategoricalDimension, {"type": "categorical", "choices": ["a"]}),
     (wire.OrdinalDimension, {"type": "ordinal", "choices": [1, 2]}),
     (wire.BooleanDimension, {"type": "boolean"}),
+    (studies.MedianRule, {"rule": "median", "metric": "loss"}),
+    (studies.SuccessiveHalving, {"rule": "successive_halving", "metric": "loss"}),
+    (studies.ThresholdRule, {"rule": "threshold", "metric": "loss", "threshold": 1.0}),
+    (contract.Requires, {"gpus": 1}),
+    (contract.Slot, {"name": "cpu"}),
+    (contract.OfferedTask, {"name": "classifier"}),
+    (contract.NewTrial, {"config": {"x": 0.5}}),
 ]
 FULL = Space(
     kind=Categorical(("sgd", 1, 1.0, True, None, "1.5")),
@@ -136,7 +144,12 @@ def test_what_is_no_json_of_a_strategy_is_refused(sent, where):
 
 def test_every_request_has_a_sample_here():
     samples = {model for model, _ in REQUESTS}
-    assert samples == {model for model in leaves(Request) if not model.__name__.startswith("_")}
+    documented = {
+        model
+        for model in leaves(Request)
+        if "examples" in (model.model_config.get("json_schema_extra") or {})
+    }
+    assert samples | documented == {model for model in leaves(Request) if not model.__name__.startswith("_")}
 
 
 @pytest.mark.parametrize(("model", "sample"), REQUESTS)
@@ -198,7 +211,10 @@ def test_a_name_is_short_and_safe_in_a_url(name):
 
 
 def test_every_refusal_of_the_server_has_one_error_of_the_client():
-    by_server = {leaf.type: leaf.__name__ for leaf in leaves(refused_by_the_server.Refusal)}
+    kinds = [leaf for leaf in leaves(refused_by_the_server.Refusal) if leaf.__module__.startswith("app")]
+    by_server = {
+        kind.type: next(base.__name__ for base in kind.__mro__ if "type" in vars(base)) for kind in kinds
+    }
     by_client = {kind: type(errors.refusal(kind, "detail")).__name__ for kind in by_server}
 
     assert by_client == by_server

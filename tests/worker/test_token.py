@@ -9,7 +9,9 @@ from thiessen.cli.main import build
 from thiessen.client import Client
 from thiessen.contract import Point
 from thiessen.errors import LeaseLost, ServerFailed, ServerUnreachable, TooManyRequests
-from worker import daemon
+from worker.attempt import Attempt
+from worker.patience import Patience
+from worker.spool import Spool
 
 
 def token_of(database, name, scope):
@@ -44,8 +46,7 @@ def test_a_worker_without_the_right_token_ends_with_a_sentence(database, program
 
 
 @pytest.mark.parametrize("away", [ServerUnreachable, ServerFailed, TooManyRequests])
-def test_what_may_succeed_later_is_asked_again(monkeypatch, away):
-    monkeypatch.setattr(daemon, "IDLE_SECONDS", 0)
+def test_what_may_succeed_later_is_asked_again(away):
     answers = iter([away("later"), "done"])
 
     def call():
@@ -54,14 +55,28 @@ def test_what_may_succeed_later_is_asked_again(monkeypatch, away):
             raise answer
         return answer
 
-    assert daemon._patiently(call, threading.Event()) == "done"
+    patience = Patience(stop=threading.Event(), offline_seconds=60.0)
+
+    assert patience.until_answered(call, longest_pause=0.0) == "done"
 
 
 @pytest.mark.parametrize("refusal", [TooManyRequests, LeaseLost])
-def test_no_points_are_left_out_because_the_server_is_asked_too_often(refusal):
+def test_no_points_are_left_out_because_the_server_is_asked_too_often(refusal, tmp_path):
     class Refusing:
         def heartbeat(self, *_):
             raise refusal("no")
 
+    attempt = Attempt(
+        client=Refusing(),
+        slot=SimpleNamespace(printed=lambda: None),
+        spool=Spool(tmp_path),
+        lease=SimpleNamespace(lease_id="l", trial=0, study="s", attempt=1, lease_seconds=30.0),
+        patience=Patience(stop=threading.Event(), offline_seconds=60.0),
+        draining=threading.Event(),
+    )
+    attempt._points = [Point(step=1, metrics={"loss": 0.5})]
+
     with pytest.raises(refusal):
-        daemon._beat(Refusing(), SimpleNamespace(lease_id="l"), [Point(step=1, metrics={"loss": 0.5})])
+        attempt._beat()
+
+    assert len(attempt._points) == 1
