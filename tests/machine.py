@@ -20,6 +20,7 @@ from tests.model import Model, Project, Study
 SPACE = {"n": {"type": "int", "low": 1, "high": 3}, "b": {"type": "boolean"}}
 OPEN_SPACE = SPACE | {"x": {"type": "float", "low": 0, "high": 1}}
 LEASE, LONG_LEASE, JUMP = 3000, 31000, 2000  # seconds; no sum of jumps comes near to a lease's end
+USUAL = ["error", "out_of_memory", "stalled", "lost"]  # after which trials are tried again
 FAULTS = ("error", "out_of_memory", "stalled", "time_limit")
 
 NUMBERS = st.integers(0, 40)
@@ -40,8 +41,8 @@ OPTIONS = st.fixed_dictionaries(
         "direction": st.sampled_from(["minimize", "maximize"]),
         "duplicates": st.sampled_from(["forbid", "allow", "memoise"]),
         "failures_repel": st.booleans(),
-        "retry": st.sampled_from([["error", "out_of_memory", "stalled", "lost"], ["lost"], ["error"], []]),
-        "requires": st.sampled_from([{"gpus": 0}, {"gpus": 0}, {"gpus": 1}]),
+        "retry": st.sampled_from([USUAL, USUAL, USUAL, ["lost"], ["error"], []]),
+        "requires": st.sampled_from([{"gpus": 0}, {"gpus": 0}, {"gpus": 0}, {"gpus": 1}]),
         "is_open": st.booleans(),
     },
     optional={
@@ -136,16 +137,18 @@ class Life(RuleBasedStateMachine):
             return changes
         return changes | {"deadline": self.instant(changes["deadline"] - self.model.now)}
 
-    @initialize(quota=st.sampled_from([None, 1, 3]))
-    def two_projects(self, quota):
+    @initialize(options=OPTIONS)
+    def a_study_in_one_of_two_projects(self, options):
         for project in self.model.projects:
-            self.call("POST", "/projects", json={"name": project.name, "max_running": quota})
-            project.max_running = quota
+            self.call("POST", "/projects", json={"name": project.name})
+        self.create(options, in_second=False)
 
+    @precondition(lambda self: len(self.model.studies) < 3)
     @rule(options=OPTIONS, in_second=st.booleans())
+    def another_study(self, options, in_second):
+        self.create(options, in_second)
+
     def create(self, options, in_second):
-        if len(self.model.studies) == 3:
-            return
         project = self.model.projects[in_second]
         sent = {"name": f"{self.task}-{len(self.model.studies)}", "task": self.task, "seed": 7, **options}
         if "deadline" in sent:
@@ -164,16 +167,12 @@ class Life(RuleBasedStateMachine):
 
     # Workers
 
-    def has_studies(self):
-        return bool(self.model.studies)
-
     def has_attempts(self):
         return bool(self.attempts)
 
     def has_trials(self):
         return any(study.trials for study in self.model.studies)
 
-    @precondition(has_studies)
     @rule(
         worker=st.sampled_from("uvw"), most=st.integers(1, 3), gpus=st.integers(0, 1), is_long=st.booleans(),
         only=st.one_of(st.none(), st.integers(0, 2)),
@@ -237,6 +236,28 @@ class Life(RuleBasedStateMachine):
         else:
             assert seen["origin"] == "proposed"
             study.bear(seen["config"], "proposed")
+
+    @rule(most=st.integers(1, 3), kind=st.sampled_from(FAULTS[:2]))
+    def lease_and_fail(self, most, kind):
+        """Else no trial would fail often enough to be given up."""
+        before = len(self.attempts)
+        self.lease("u", most, gpus=1, is_long=False, only=None)
+        for which in range(len(self.attempts) - before):
+            self.fail(which, kind, retry=True, message="a")
+
+    @rule(most=st.integers(1, 3), outcome=OUTCOMES)
+    def lease_and_complete(self, most, outcome):
+        before = len(self.attempts)
+        self.lease("v", most, gpus=1, is_long=False, only=None)
+        for which in range(len(self.attempts) - before):
+            self.complete(which, outcome, is_repeated=False)
+
+    @rule(gpus=st.integers(0, 1))
+    def lease_and_lose(self, gpus):
+        """A worker falls silent, and another one asks when its lease has expired."""
+        self.lease("w", 1, gpus, is_long=False, only=None)
+        self.jump(2)
+        self.lease("u", 2, gpus, is_long=False, only=None)
 
     @precondition(lambda self: bool(self.requests))
     @rule(which=NUMBERS)
@@ -329,7 +350,6 @@ class Life(RuleBasedStateMachine):
             assert seen["state"] == trial.state
             assert notes in {None, seen["notes"]}
 
-    @precondition(has_studies)
     @rule(which=NUMBERS, configs=st.lists(CONFIGS, min_size=1, max_size=3), outcome=OUTCOMES,
           imports=st.booleans())  # fmt: skip
     def add(self, which, configs, outcome, imports):
@@ -355,12 +375,10 @@ class Life(RuleBasedStateMachine):
             number >= before[0] and number not in numbers[:index] for index, number in enumerate(numbers)
         ]
 
-    @precondition(has_studies)
     @rule(which=NUMBERS, changes=BUDGETS)
     def change(self, which, changes):
         self.patch(self.study(which), changes)
 
-    @precondition(has_studies)
     @rule(which=NUMBERS, state=st.sampled_from(["active", "active", "paused", "stopped"]))
     def pause_resume_or_stop(self, which, state):
         self.patch(self.study(which), {"state": state})
@@ -371,14 +389,13 @@ class Life(RuleBasedStateMachine):
         sent = self.wire(changes)
         self.call("PATCH", self.path(study), self.model.change(study, changes), json=sent)
 
-    @precondition(has_studies)
     @rule(which=NUMBERS, is_meant=st.integers(0, 3))
     def delete(self, which, is_meant):
         if is_meant == 3:  # or few studies would live long
             self.model.archive(self.study(which))
             self.call("DELETE", self.path(self.study(which)))
 
-    @rule(in_second=st.booleans(), quota=st.sampled_from([None, 1, 2]))
+    @rule(in_second=st.booleans(), quota=st.sampled_from([None, None, 1, 2]))
     def limit(self, in_second, quota):
         project = self.model.projects[in_second]
         self.call("PATCH", f"/projects/{project.name}", json={"max_running": quota})

@@ -7,7 +7,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.machine import Life, Rig
 
 SHORT = settings(
-    max_examples=40,
+    max_examples=30,
     stateful_step_count=30,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
