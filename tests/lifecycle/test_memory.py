@@ -1,22 +1,27 @@
+from datetime import timedelta
+from secrets import token_hex
+
 import pytest
 
-from app.lifecycle.memory import Behind, Memory
+from app.lifecycle.memory import Behind, Known, Memory
 from app.lifecycle.propose import newborn
-from app.storage import studies
+from app.storage import attempts, studies
+from app.storage.trials import NewLease
 from tests.folds import check_study
+from tests.lifecycle.conftest import a_runner
 
 
 def test_a_server_that_knows_less_than_the_last_proposal_did_catches_up_first(desk):
     """Else what proposals know would fall from one number to the next, and none could be replayed."""
     study = desk.submit(max_trials=20)
     other = Memory()  # of another server
-    desk.store.read(lambda tx: other.catch_up(tx, study.id))
+    catch_up(desk, study, other)
     desk.complete(desk.lease())
     desk.lease()  # knows that result
 
     with pytest.raises(Behind):
         propose(desk, study, other)
-    desk.store.read(lambda tx: other.catch_up(tx, study.id))
+    catch_up(desk, study, other)
     propose(desk, study, other)
 
     desk.store.read(check_study)
@@ -25,14 +30,14 @@ def test_a_server_that_knows_less_than_the_last_proposal_did_catches_up_first(de
 def test_a_step_that_is_run_again_leaves_no_trace_in_memory(desk):
     study = desk.submit(max_trials=20)
     other = Memory()
-    desk.store.read(lambda tx: other.catch_up(tx, study.id))
+    catch_up(desk, study, other)
     with pytest.raises(ZeroDivisionError):  # the server is cut off from the database before the commit
         desk.store.write(lambda tx: born(tx, study, other) and 1 / 0)
     desk.enqueue({"x": 0.25})  # another server was faster
 
     place = propose(desk, study, other)
     desk.complete(desk.lease(), 0.1)
-    desk.store.read(lambda tx: other.catch_up(tx, study.id))
+    catch_up(desk, study, other)
     for _ in range(12):
         propose(desk, study, other)
 
@@ -59,9 +64,22 @@ def test_servers_that_propose_in_turn_replay_also_when_a_failed_trial_is_tried_a
     desk.store.read(check_study)
 
 
+def catch_up(desk, study, memory):
+    def learn(tx):
+        standing = studies.standing(tx, study.id)
+        return memory.catch_up(tx, study.id, standing.trials, standing.observations)
+
+    memory.load(desk.store, study.id)
+    assert desk.store.read(learn) is Known.CURRENT
+
+
 def propose(desk, study, memory):
     return desk.store.write(lambda tx: born(tx, study, memory))
 
 
 def born(tx, study, memory):
-    return newborn(tx, memory, studies.lock(tx, study.id), "w", None)
+    lease = NewLease(token_hex(16), timedelta(seconds=30), -1.0)
+    standing = studies.lock(tx, study.id)
+    place, _ = newborn(tx, memory, standing, lease, who="w", gpus=0, thought=None)
+    attempts.begin(tx, place.id, 1, lease.id, a_runner(), place=0, task_version=None)
+    return place

@@ -1,7 +1,6 @@
 import pytest
 
-from app.storage import observations, studies
-from tests.lifecycle.conftest import Desk
+from app.storage import observations
 from thiessen.search import STRATEGIES, Observed, Proposed, replay
 from thiessen.space import Categorical, Float, Space
 
@@ -27,22 +26,6 @@ def test_what_the_server_stores_of_a_study_with_several_workers_replays(desk, cl
     assert study.observations == 17
     replayed = replay(space, STRATEGIES[strategy], 1, proposed(desk, study), observed(desk, study))
     assert list(replayed) == [[]] * 20
-
-
-def test_no_server_proposes_by_less_than_the_proposal_before_knew(store):
-    here, there = Desk(store), Desk(store)  # two servers, each with a memory of its own
-    here.submit(max_trials=3)
-    first, _ = here.lease(), there.lease()
-    study = here.standing()
-
-    store.read(lambda tx: there.memory.catch_up(tx, study.id))  # and before it stores its proposal
-    here.complete(first)
-    here.lease()  # here the next is proposed, by what is known since
-    standing = here.standing()
-    later = store.write(lambda tx: there.memory.propose(tx, studies.lock(tx, study.id)))
-
-    assert here.trial(2).reasons["watermark"] == standing.observations == 1
-    assert later.reasons.watermark == 1
 
 
 def proposed(desk, study):
