@@ -60,7 +60,7 @@ def build(settings: Settings) -> FastAPI:
 
     Raises DatabaseUnavailable, WrongSetting.
     """
-    store = open_store(settings.database)
+    store = open_store(settings.database, sqlite_synchronous=settings.sqlite_synchronous)
     try:
         prepare(store)
         _check_tokens(store, settings)

@@ -23,6 +23,7 @@ from app.main import build
 from app.settings import Settings
 from app.storage import DatabaseUnavailable
 
+KEEP_ALIVE_SECONDS: Final = 75  # of a connection without a request: longer than between two heartbeats
 FOR_REQUESTS: Final = 0.8  # of the time to stop; the rest is for the database
 IN_A_HURRY: Final = 1  # the exit code after a second signal, or when the time to stop was not enough
 
@@ -37,7 +38,9 @@ log = logging.getLogger("thiessen.server")
 def serve(settings: Settings, app: FastAPI, listener: socket.socket) -> None:
     """Answer what comes to the listener until a signal says stop; return when all is closed."""
     # Its access log tells paths, and lease ids with them; nothing here speaks websockets.
-    config = uvicorn.Config(app, access_log=False, log_config=None, ws="none")
+    config = uvicorn.Config(
+        app, access_log=False, log_config=None, ws="none", timeout_keep_alive=KEEP_ALIVE_SECONDS
+    )
     config.timeout_graceful_shutdown = settings.shutdown_seconds * FOR_REQUESTS  # type: ignore[assignment]
     _Server(config, app, settings.shutdown_seconds).run(sockets=[listener])
 

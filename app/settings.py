@@ -11,6 +11,7 @@ from app.logs import FORMATS, LEVELS
 
 PREFIX: Final = "THIESSEN_"
 MOST_WORKERS: Final = 64
+SYNCHRONOUS: Final = ("full", "normal")
 KINDS: Final[dict[str, type[str | int | float]]] = {
     "database": str,
     "host": str,
@@ -21,6 +22,7 @@ KINDS: Final[dict[str, type[str | int | float]]] = {
     "log_format": str,
     "log_level": str,
     "requests_per_second": float,
+    "sqlite_synchronous": str,
 }
 
 
@@ -44,6 +46,7 @@ class Settings:
     log_level: str = "info"
     require_tokens: bool = False  # on this machine too
     requests_per_second: float = 2000.0  # of each token or address; 0: any number
+    sqlite_synchronous: str = "full"  # what is acknowledged survives a power cut; `normal`: a crash only
     allow_private_webhooks: bool = False  # tell addresses of one's own network too
 
     def __post_init__(self) -> None:
@@ -56,6 +59,7 @@ class Settings:
             raise WrongSetting(f"{PREFIX}SHUTDOWN_SECONDS is from 1 to 3600; got {self.shutdown_seconds:g}.")
         self._check_one_of("log_format", FORMATS)
         self._check_one_of("log_level", LEVELS)
+        self._check_one_of("sqlite_synchronous", SYNCHRONOUS)
         if not 0 <= self.requests_per_second <= 1e6:
             raise WrongSetting(
                 f"{PREFIX}REQUESTS_PER_SECOND is from 0 (no limit) to 1000000; "

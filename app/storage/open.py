@@ -9,10 +9,10 @@ from sqlalchemy.exc import ArgumentError
 from app.storage.store import READ_SECONDS, DatabaseUnavailable, Store
 
 
-def open_store(url: str, *, read_seconds: float = READ_SECONDS) -> Store:
+def open_store(url: str, *, read_seconds: float = READ_SECONDS, sqlite_synchronous: str = "full") -> Store:
     """Open the database at `url`. Raises DatabaseUnavailable."""
     parsed = parsed_address(url)
-    store, remedy = _opened(parsed, read_seconds)
+    store, remedy = _opened(parsed, read_seconds, sqlite_synchronous)
     try:
         store.read(lambda tx: tx.execute(text("SELECT 1")))
     except DatabaseUnavailable as error:
@@ -37,11 +37,11 @@ def parsed_address(url: str) -> URL:
     return parsed
 
 
-def _opened(url: URL, read_seconds: float) -> tuple[Store, str]:
+def _opened(url: URL, read_seconds: float, synchronous: str) -> tuple[Store, str]:
     if url.get_backend_name() == "sqlite":
         from app.storage.sqlite import SQLiteStore
 
-        return SQLiteStore(url, read_seconds), "Check the file."
+        return SQLiteStore(url, read_seconds, synchronous), "Check the file."
     from app.storage.postgresql import PostgresStore
 
     return PostgresStore(url, read_seconds), "Check the address, and that it runs."

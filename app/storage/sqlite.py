@@ -36,7 +36,7 @@ class SQLiteStore:
     Many writers share one fsync, and nobody ever meets a locked database.
     """
 
-    def __init__(self, url: URL, read_seconds: float) -> None:
+    def __init__(self, url: URL, read_seconds: float, synchronous: str) -> None:
         path = url.database
         if path is None or path in {"", ":memory:"}:
             raise DatabaseUnavailable(
@@ -45,6 +45,9 @@ class SQLiteStore:
         self._url = url
         self._lock = _owned(Path(path))
         self._engine = _writing(url)
+        event.listen(
+            self._engine, "connect", lambda driver, _: driver.execute(f"PRAGMA synchronous={synchronous}")
+        )
         self._readers = Readers(_reading(url, read_seconds), most=READERS, seconds=read_seconds)
         self._listeners = Listeners()
         self._waiting: queue.SimpleQueue[tuple[Step[Any], Waiter] | None] = queue.SimpleQueue()

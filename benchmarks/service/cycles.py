@@ -105,7 +105,7 @@ def _keys(what: str, histories: Iterable[int]) -> Iterator[Key]:
 def _ours_on_sqlite(key: Key, synchronous: str, plan: Plan) -> Seen:
     what, trials, count = key
     with history.on_sqlite(trials, what.rpartition(" ")[2]) as address:
-        return _ours(address, count, plan, THIESSEN_SQLITE_SYNCHRONOUS=synchronous)
+        return _ours(address, count, plan, THIESSEN_SQLITE_SYNCHRONOUS=synchronous.lower())
 
 
 def _ours(address: str, count: int, plan: Plan, **settings: str) -> Seen:

@@ -298,3 +298,12 @@ def test_a_step_that_is_cut_off_at_its_commit_is_told_and_not_run_again(two_serv
     with pytest.raises(DatabaseUnavailable, match=r"terminating connection"):
         one.write(step)
     assert runs == ["s0"]
+
+
+@pytest.mark.parametrize(("told", "level"), [("full", 2), ("normal", 1)])
+def test_the_writer_of_a_sqlite_file_waits_for_the_disk_as_it_is_told(tmp_path, told, level):
+    store = open_store(f"sqlite:///{tmp_path}/x.db", sqlite_synchronous=told)
+
+    assert store.write(lambda tx: tx.execute(text("PRAGMA synchronous")).scalar_one()) == level
+
+    store.close()
