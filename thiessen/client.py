@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
+from secrets import token_hex
 from types import TracebackType
 from typing import Final, Self, TypeVar
 from urllib.parse import quote as quoted
@@ -129,7 +130,9 @@ class Client:
         Raises StudyNotFound, StudyEnded, InvalidRequest.
         """
         path = self._studies(name, "trials")
-        return self._send(AddedTrials, "POST", path, NewTrials(trials=list(trials))).trials
+        # With a key, so that what is sent again after a lost answer is added once, whatever the study allows.
+        answer = self._request("POST", path, NewTrials(trials=list(trials)), key=token_hex(16))
+        return _read(AddedTrials, answer).trials
 
     def export(self, name: str) -> bytes:
         """Return everything of a study as one JSON document. Raises StudyNotFound."""
@@ -210,14 +213,16 @@ class Client:
         path: str,
         body: Request | None = None,
         patience: float = 0.0,
+        key: str | None = None,
         **query: str | int | None,
     ) -> httpx.Response:
+        headers = {} if body is None else {"Content-Type": "application/json"}
         request = self._http.build_request(
             method,
             path,
             params={name: value for name, value in query.items() if value is not None},
             content=None if body is None else body.model_dump_json(exclude_unset=True),
-            headers=None if body is None else {"Content-Type": "application/json"},
+            headers=headers if key is None else {**headers, "Idempotency-Key": key},
             timeout=self._timeout_seconds + patience,
         )
         answer = self._answer(request)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
+from app.api.answers import replied
 from app.api.keys import TheKey
 from app.api.paging import Cursor, following
 from app.api.paths import Limit
@@ -45,8 +46,7 @@ async def create_project(
         status = HTTPStatus.CREATED if is_new else HTTPStatus.OK
         return Reply(status, _wire(found).model_dump_json())
 
-    reply = await house.store.written(lambda tx: once(tx, who, key, step))
-    return Response(reply.body, reply.status, media_type="application/json")
+    return replied(await house.store.written(lambda tx: once(tx, who, key, step)))
 
 
 @router.get("/projects", responses=documented(HTTPStatus.UNPROCESSABLE_ENTITY))

@@ -7,15 +7,19 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.api import wire
-from app.api.answers import answer, nothing
+from app.api.answers import answer, nothing, replied
+from app.api.keys import TheKey
 from app.api.paging import Cursor
 from app.api.paths import Limit, Number, Project, StudyName, Top
 from app.api.problems import documented
 from app.domain.access import Principal, Scope
+from app.domain.reply import Reply
 from app.domain.study import StudyState
 from app.gate import Allowed, needs
 from app.house import TheHouse
 from app.lifecycle import change, enqueue, intervene, rank, submit
+from app.lifecycle.once import once
+from app.storage import Transaction
 from thiessen import contract
 from thiessen.contract.words import Name, NeverNull
 from thiessen.contract.words import StudyState as StateName
@@ -38,19 +42,17 @@ REFUSED = documented(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.UNPRO
     },
 )
 async def create_study(
-    sent: contract.StudySpec, house: TheHouse, project: Project, who: Submitter
+    sent: contract.StudySpec, house: TheHouse, project: Project, who: Submitter, key: TheKey
 ) -> Response:
     """Create a study; the same name and spec again is the existing one."""
-    step = partial(
-        submit.submit,
-        project=project,
-        spec=wire.spec(sent),
-        budget=wire.budget(sent),
-        remarks=wire.remarks(sent),
-        who=who.name,
-    )
-    progress, is_new = await house.store.written(step)
-    return answer(wire.study(progress), HTTPStatus.CREATED if is_new else HTTPStatus.OK)
+    spec, budget, remarks = wire.spec(sent), wire.budget(sent), wire.remarks(sent)
+
+    def step(tx: Transaction) -> Reply:
+        progress, is_new = submit.submit(tx, project, spec, budget, remarks, who.name)
+        status = HTTPStatus.CREATED if is_new else HTTPStatus.OK
+        return Reply(status, wire.study(progress).model_dump_json())
+
+    return replied(await house.store.written(lambda tx: once(tx, who, key, step)))
 
 
 @router.get("/studies", response_model=contract.Studies, responses=WRONG)
@@ -133,13 +135,22 @@ async def best(name: StudyName, house: TheHouse, project: Project, who: Reader, 
     responses=REFUSED,
 )
 async def add_trials(
-    name: StudyName, sent: contract.NewTrials, house: TheHouse, project: Project, who: Submitter
+    name: StudyName,
+    sent: contract.NewTrials,
+    house: TheHouse,
+    project: Project,
+    who: Submitter,
+    key: TheKey,
 ) -> Response:
     """Add configs to try, and finished trials to learn from: all of them, or none."""
     candidates = [wire.candidate(each) for each in sent.trials]
-    step = partial(enqueue.enqueue, project=project, name=name, sent=candidates, who=who.name)
-    added = await house.store.written(step)
-    return answer(contract.AddedTrials(trials=[wire.added(each) for each in added]), HTTPStatus.CREATED)
+
+    def step(tx: Transaction) -> Reply:
+        added = enqueue.enqueue(tx, project, name, candidates, who.name)
+        body = contract.AddedTrials(trials=[wire.added(each) for each in added])
+        return Reply(HTTPStatus.CREATED, body.model_dump_json())
+
+    return replied(await house.store.written(lambda tx: once(tx, who, key, step)))
 
 
 @router.get("/studies/{name}/trials/{number}", response_model=contract.Trial, responses=WRONG)

@@ -120,3 +120,27 @@ def test_a_trial_explains_itself(caller):
     assert [each["acceptance"] for each in reasons["last_refused"]] == [0.0] * min(reasons["refused"], 3)
     attempt = trial["attempts"][0]
     assert (attempt["reports"], attempt["device"], attempt["message"]) == (curve, "cuda:0", "boom")
+
+
+def test_trials_that_are_sent_again_with_their_key_are_added_once_even_where_repeats_are_allowed(caller):
+    caller.create(duplicates="allow")
+    body = {"trials": [{"config": {"x": 0.5}}]}
+    first, again = (
+        caller.api.post("/api/v1/studies/s/trials", json=body, headers={"Idempotency-Key": "k"})
+        for _ in range(2)
+    )
+
+    assert (first.status_code, again.json()) == (201, first.json())
+    assert caller.get("/studies/s").json()["counts"]["queued"] == 1
+    assert caller.api.post("/api/v1/studies/s/trials", json=body).json()["trials"][0]["trial"] == 1
+
+
+def test_a_study_that_is_sent_again_with_its_key_is_answered_the_same(caller):
+    headers = {"Idempotency-Key": "k"}
+    study = {"name": "s", "task": "t", "space": {"x": {"type": "float", "low": 0, "high": 1}}}
+
+    answers = [caller.api.post("/api/v1/studies", json=study, headers=headers) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [201, 201]
+    other = caller.api.post("/api/v1/studies", json=study | {"seed": 9}, headers=headers)
+    assert other.json()["type"] == "urn:thiessen:idempotency-key-reused"
