@@ -205,7 +205,7 @@ class Client:
         patience: float = 0.0,
         **query: str | int | None,
     ) -> A:
-        return _read(answer, self._request(method, path, body, patience, **query))
+        return _read(answer, self._request(method, path, body, patience, None, **query))
 
     def _request(
         self,
