@@ -5,6 +5,7 @@ import re
 import tomllib
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
@@ -14,6 +15,8 @@ from app.domain.trial import MOVES
 from app.main import build as build_server
 from app.settings import PREFIX, Settings
 from thiessen.cli.main import build as build_commands
+from thiessen.contract import StudySpec
+from thiessen.contract.studies import Stopping
 from thiessen.integrations import KNOWN
 from thiessen.space import KINDS
 
@@ -73,6 +76,20 @@ def test_every_kind_of_refusal_is_documented():
     }
 
     assert all(f"| `urn:thiessen:{kind}` |" in page("reference/http.md") for kind in kinds), kinds
+
+
+def test_every_field_of_a_study_is_documented():
+    fields_of_a_study = page("reference/study-file.md").split("## Fields")[1].split("\n## ")[0]
+
+    assert re.findall(r"^\| `(\w+)` \|", fields_of_a_study, re.MULTILINE) == list(StudySpec.model_fields)
+
+
+@pytest.mark.parametrize("rule", get_args(get_args(Stopping)[0]), ids=lambda rule: rule.__name__)
+def test_every_rule_of_early_stopping_is_documented_with_its_settings(rule):
+    name, *settings = (get_args(rule.model_fields["rule"].annotation)[0], *list(rule.model_fields)[1:])
+    row = re.search(rf"^\| `{name}` \| ([^|]*) \|", page("reference/study-file.md"), re.MULTILINE)[1]
+
+    assert re.findall(r"`(\w+)`", row) == settings
 
 
 @pytest.mark.parametrize("name", [*KNOWN, *KINDS])
