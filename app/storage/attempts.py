@@ -190,14 +190,14 @@ def report(tx: Transaction, lease_id: str, points: list[dict[str, Any]], log_tai
     row = tx.execute(select(attempts).where(attempts.c.lease_id == lease_id)).one()
     changed: dict[str, Any] = {} if log_tail is None else {"log_tail": log_tail}
     if new := [point for point in points if point["step"] > row.last_step]:
-        kept = new[(-row.points) % row.kept_every :: row.kept_every] if row.kept_every > 1 else new
+        kept = new[-row.points % row.kept_every :: row.kept_every]
         if kept:
             at = {"trial_id": row.trial_id, "attempt": row.number, "first_step": kept[0]["step"]}
             tx.execute(insert(reports).values(**at, points=kept))
-        changed |= {"last_step": new[-1]["step"], "points": row.points + len(kept)}
+        changed |= {"last_step": new[-1]["step"], "points": row.points + len(new)}
     if changed:
         tx.execute(update(attempts).where(attempts.c.lease_id == lease_id).values(**changed))
-    if changed.get("points", 0) > MOST_POINTS:
+    if changed.get("points", 0) > MOST_POINTS * row.kept_every:
         _thin(tx, row.trial_id, row.number, row.kept_every * 2)
 
 
@@ -276,9 +276,8 @@ def attempt_of_row(row: Row[Any], curve: Sequence[dict[str, Any]]) -> Attempt:
 
 
 def _thin(tx: Transaction, trial_id: TrialId, attempt: int, kept_every: int) -> None:
-    """Keep every second of the points, the first and the last among them, as one batch."""
-    points = curve(tx, trial_id, attempt)
-    kept = points[::2]
+    """Keep every second of the points that are kept, the first among them, as one batch."""
+    kept = curve(tx, trial_id, attempt)[::2]
     of_attempt = (reports.c.trial_id == trial_id) & (reports.c.attempt == attempt)
     tx.execute(delete(reports).where(of_attempt))
     tx.execute(
@@ -287,5 +286,5 @@ def _thin(tx: Transaction, trial_id: TrialId, attempt: int, kept_every: int) -> 
     tx.execute(
         update(attempts)
         .where(attempts.c.trial_id == trial_id, attempts.c.number == attempt)
-        .values(points=len(kept), kept_every=kept_every)
+        .values(kept_every=kept_every)
     )

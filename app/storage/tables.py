@@ -224,7 +224,7 @@ attempts = Table(
     Column("task_version", String(200)),
     Column("environment", JSON, nullable=False),
     Column("last_step", BigInteger, nullable=False),  # of its reports so far; -1 before the first
-    Column("points", Integer, nullable=False, server_default="0"),  # kept of its reports
+    Column("points", Integer, nullable=False, server_default="0"),  # of its reports so far
     Column("kept_every", Integer, nullable=False, server_default="1"),  # of which one in so many is kept
     Column("log_tail", Text),
     Column("started_at", Instant, nullable=False),
