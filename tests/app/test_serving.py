@@ -85,7 +85,7 @@ def test_a_request_under_way_is_answered_before_the_server_ends(serving):
 
 
 def test_a_request_that_never_ends_is_cut_off(serving):
-    process = serving(THIESSEN_SHUTDOWN_SECONDS="1")
+    process = serving(THIESSEN_SHUTDOWN_SECONDS="5")
     with half_a_request(process):
         process.send_signal(signal.SIGTERM)
 
