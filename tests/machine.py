@@ -119,6 +119,7 @@ class Life(RuleBasedStateMachine):
             note(f"{method} {path} {sent} -> {answer.status_code} {answer.text[:300]}")
         assert answer.status_code < 500, answer.text
         if isinstance(expected, str):
+            assert answer.status_code >= 400, f"{expected} was due"
             assert answer.json()["type"] == f"urn:thiessen:{expected}", answer.text
         else:
             assert answer.status_code in (expected or (200, 201, 204)), answer.text
@@ -252,12 +253,17 @@ class Life(RuleBasedStateMachine):
         for which in range(len(self.attempts) - before):
             self.complete(which, outcome, is_repeated=False)
 
-    @rule(gpus=st.integers(0, 1))
-    def lease_and_lose(self, gpus):
-        """A worker falls silent, and another one asks when its lease has expired."""
+    @rule(gpus=st.integers(0, 1), outcome=OUTCOMES, comes_late=st.booleans(), fails_then=st.booleans())
+    def lease_and_lose(self, gpus, outcome, comes_late, fails_then):
+        """A worker falls silent, and another one asks when its lease has expired; then it speaks up."""
+        silent = len(self.attempts)
         self.lease("w", 1, gpus, is_long=False, only=None)
         self.jump(2)
         self.lease("u", 2, gpus, is_long=False, only=None)
+        if comes_late and len(self.attempts) > silent:
+            self.complete(len(self.attempts) - 1 - silent, outcome, is_repeated=True)
+        if fails_then and len(self.attempts) > silent + 1:
+            self.fail(len(self.attempts) - 2 - silent, "error", retry=True, message="b")
 
     @precondition(lambda self: bool(self.requests))
     @rule(which=NUMBERS)
