@@ -5,8 +5,10 @@ import platform
 
 
 def setting() -> str:
-    """Return the machine and the Python in a line."""
-    return f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores"
+    """Return the machine and the Python in a line; of the kernel its version alone."""
+    kernel = ".".join(platform.release().split(".")[:2])
+    machine = f"{platform.system()}-{kernel}-{platform.machine()}"
+    return f"{machine}, Python {platform.python_version()}, {os.cpu_count()} cores"
 
 
 def at_most(bar: float, found: float, what: str) -> None:
