@@ -8,7 +8,7 @@ ALWAYS_THE_SAME = {"GET /api/v1/tasks", "GET /api/v1/workers"}  # take nothing, 
 
 def test_the_server_keeps_to_its_document(database, tmp_path, capsys):
     with subject(database, tmp_path) as client:
-        answered = fuzzed(client, tmp_path, "--phases", "examples,coverage,fuzzing,stateful", "-n", "100")
+        answered = fuzzed(client, tmp_path, "--phases", "examples,coverage,fuzzing,stateful", "-n", "150")
 
     with capsys.disabled():
         print(f"\n{table(answered)}")  # noqa: T201 - the table of the proof
