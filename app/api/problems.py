@@ -196,7 +196,7 @@ def _replaying(request: Request, error: Exception) -> Response:
 def unavailable(request: Request, error: Exception) -> Response:
     """Return the problem document of a database that does not answer."""
     request.app.state.house.hearing.interrupt()
-    detail = f"{error} Nothing of this request was stored; send it again."
+    detail = f"{error} Whether this request was stored is not sure; send it again."
     return problem(
         HTTPStatus.SERVICE_UNAVAILABLE, "database-unavailable", detail, Retry_After=str(RETRY_SECONDS)
     )

@@ -31,8 +31,7 @@ async def register_worker(
 ) -> Response:
     """Say what a worker has and can train; say it again after each start."""
     del who
-    spec = sent.model_dump()
-    found = await house.store.written(partial(register.register, name=name, **spec))
+    found = await house.store.written(partial(workers.register, name=name, **sent.model_dump()))
     return answer(wire.worker(found))
 
 

@@ -25,13 +25,8 @@ class TrialState(StrEnum):
     def is_terminal(self) -> bool:
         return self not in UNFINISHED
 
-    @property
-    def is_result(self) -> bool:
-        return self in RESULTS
-
 
 UNFINISHED: Final = frozenset({TrialState.QUEUED, TrialState.RUNNING})
-RESULTS: Final = frozenset({TrialState.SUCCEEDED, TrialState.DIVERGED, TrialState.PRUNED})
 
 
 class Origin(StrEnum):

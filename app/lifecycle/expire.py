@@ -4,7 +4,7 @@ from datetime import datetime
 from functools import partial
 
 from app import meters
-from app.domain.study import EARLY, Ending, StudyId
+from app.domain.study import Ending, StudyId
 from app.domain.trial import Cause, TrialId, TrialState, Who
 from app.lifecycle.move import end_attempt_of, settle
 from app.lifecycle.report import Ends, give_up, queue_again
@@ -29,7 +29,7 @@ def expire(store: Store, deaf_until: datetime) -> None:
 
 def _end_study(tx: Transaction, study_id: StudyId, ending: Ending) -> None:
     standing = studies.lock(tx, study_id)
-    if standing.reason in EARLY:
+    if (study_id, ending) not in studies.over_time(tx):  # extended, or ended, meanwhile
         return
     studies.settle(tx, study_id, standing.state, ending)
     settle(tx, studies.standing(tx, study_id), SERVER)

@@ -19,18 +19,6 @@ class Offered:
     dimensions: dict[str, Any] = field(default_factory=dict)
 
 
-def register(
-    tx: Transaction,
-    name: str,
-    incarnation: str,
-    slots: list[dict[str, Any]],
-    labels: dict[str, str],
-    tasks: list[dict[str, Any]],
-) -> Registered:
-    """Store a worker, or what it says of itself now."""
-    return workers.register(tx, name, incarnation=incarnation, slots=slots, labels=labels, tasks=tasks)
-
-
 def drain(tx: Transaction, name: str, *, is_draining: bool) -> Registered:
     """Tell a worker to lease no more, or to go on. Raises WorkerNotFound."""
     workers.change(tx, name, is_draining=is_draining)

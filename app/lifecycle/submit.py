@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from app.domain.errors import StudyExists
+from app.domain.errors import StudyEnded, StudyExists
 from app.domain.study import EARLY, Budget, Progress, Remarks, Spec, Study, StudyState
 from app.domain.trial import Trial
 from app.lifecycle.move import tell_of_study
@@ -16,13 +16,18 @@ PACE: Final = 50  # the last trials that say how fast a study goes
 def submit(
     tx: Transaction, project: str, spec: Spec, budget: Budget, remarks: Remarks, who: str
 ) -> tuple[Progress, bool]:
-    """Store the study, or find the same one; say whether it is new. Raises StudyExists, ProjectNotFound."""
+    """Store the study, or find the same one; say whether it is new.
+
+    Raises StudyExists, StudyEnded, ProjectNotFound.
+    """
     submitted = _submitted(budget)
     created = studies.add(tx, project, spec, budget, remarks, submitted)
     if created is not None:
         tell_of_study(tx, created.id, "study.created", who)
         bell.ring(tx, created.id)
     study = studies.named(tx, project, spec.name)
+    if study.archived_at is not None:
+        raise StudyEnded(spec.name, "was deleted; choose another name, or have an admin purge it")
     if differing := _differing(study, spec, submitted):
         raise StudyExists(spec.name, differing)
     return _progress(tx, study), created is not None

@@ -50,3 +50,11 @@ def test_no_trial_of_a_deleted_study_is_tried_again(desk):
     with pytest.raises(StudyEnded, match="deleted"):
         desk.retry(0)
     assert desk.trial(0).state is TrialState.FAILED
+
+
+def test_the_name_of_a_deleted_study_is_not_given_again_in_silence(desk):
+    desk.submit()
+    delete(desk)
+
+    with pytest.raises(StudyEnded, match="was deleted; choose another name"):
+        desk.submit()

@@ -9,8 +9,9 @@ from sqlalchemy import update
 from app.domain.errors import WorkerUnknown
 from app.domain.study import Requires
 from app.domain.trial import Slot
-from app.lifecycle.register import drain, register
+from app.lifecycle.register import drain
 from app.storage.tables import projects
+from app.storage.workers import register
 
 
 def registered(desk, name="w", incarnation="i", labels=None, **versions):
@@ -18,7 +19,8 @@ def registered(desk, name="w", incarnation="i", labels=None, **versions):
         {"name": task, "version": version, "description": "", "dimensions": {}}
         for task, version in (versions or {"t": None}).items()
     ]
-    desk.store.write(lambda tx: register(tx, name, incarnation, [], labels or {}, tasks))
+    told = {"incarnation": incarnation, "slots": [], "labels": labels or {}, "tasks": tasks}
+    desk.store.write(lambda tx: register(tx, name, **told))
 
 
 def test_studies_get_as_many_leases_as_their_priorities_say_and_none_starves(desk):
