@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from http import HTTPStatus
 from typing import Final
 
 from fastapi import Depends, FastAPI
@@ -31,7 +30,7 @@ from app.api.door import Door
 from app.api.headers import SafeHeaders
 from app.api.limits import BodyLimit, KnownContract, KnownHost
 from app.api.paths import in_project
-from app.api.problems import answer_with_problems, documented
+from app.api.problems import TURNED_AWAY, answer_with_problems
 from app.api.requests import Watched
 from app.dashboard import login, pages
 from app.gate import Gate
@@ -50,7 +49,6 @@ from thiessen.version import __version__
 SWEEP_SECONDS: Final = 1.0
 SWEEPS_TO_SEEN: Final = 5
 SWEEPS_TO_FORGET: Final = 600
-TURNED_AWAY: Final = documented(HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 
 log = logging.getLogger("thiessen.server")
 
@@ -104,6 +102,7 @@ def build(settings: Settings) -> FastAPI:
         tokens_required=settings.tokens_required,
         requests_per_second=settings.requests_per_second,
     )
+    app.router.routes[:0] = leases.router.routes  # first, and not in a router of their own: see `quick`
     for router in (
         studies,
         trials,
@@ -111,7 +110,6 @@ def build(settings: Settings) -> FastAPI:
         replay,
         events,
         best,
-        leases,
         workers,
         projects,
         tokens,

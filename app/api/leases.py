@@ -9,7 +9,8 @@ from fastapi import APIRouter, Path, Response
 from app import meters
 from app.api import wire
 from app.api.answers import answer, nothing
-from app.api.problems import documented
+from app.api.problems import TURNED_AWAY, documented
+from app.api.quick import Quick
 from app.domain.access import Principal, Scope
 from app.domain.trial import Leased
 from app.gate import Reach, needs
@@ -20,7 +21,7 @@ from app.lifecycle.lease import lease as lease_trials
 from app.lifecycle.waiting import until
 from thiessen import contract
 
-router = APIRouter(tags=["leases"])
+router = APIRouter(prefix="/api/v1", tags=["leases"], responses=TURNED_AWAY, route_class=Quick)
 
 Worker = Annotated[Principal, needs(Scope.WORK, Reach.OWN)]
 LeaseId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="The lease, as it was given.")]

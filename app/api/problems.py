@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -54,6 +54,10 @@ def documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
         }
         for status in statuses
     }
+
+
+TURNED_AWAY: Final = documented(HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
+"""Of every route that needs to know who asks."""
 
 
 def problem(status: int, kind: str, detail: str, **headers: str) -> Response:
@@ -131,7 +135,8 @@ def _not_json(request: Request, faults: Sequence[dict[str, Any]]) -> str | None:
         return f"The header Content-Type is application/json for a body; it was {kind or 'missing'!r}."
     for fault in faults:
         if fault["type"] == "json_invalid":
-            return f"The body is not JSON: {fault['ctx']['error']} at character {fault['loc'][-1]}."
+            where = "" if fault["loc"] == ("body",) else f" at character {fault['loc'][-1]}"
+            return f"The body is not JSON: {fault['ctx']['error']}{where}."
     return None
 
 

@@ -157,12 +157,14 @@ def test_a_body_that_is_not_json_by_its_header_is_refused(api, headers):
     assert is_a_problem(answer, 422, "invalid-request", "Content-Type is application/json")
 
 
-def test_where_a_body_stops_being_json_is_said(api):
-    answer = api.post("/api/v1/leases", content='{"a": }', headers={"content-type": "application/json"})
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("studies", "Expecting value at character 6"), ("leases", "expected value at line 1 column 7")],
+)
+def test_where_a_body_stops_being_json_is_said(api, path, said):
+    answer = api.post(f"/api/v1/{path}", content='{"a": }', headers={"content-type": "application/json"})
 
-    assert is_a_problem(
-        answer, 422, "invalid-request", "The body is not JSON: Expecting value at character 6"
-    )
+    assert is_a_problem(answer, 422, "invalid-request", f"The body is not JSON: {said}")
 
 
 def test_a_page_of_another_site_cannot_reach_the_server_under_its_own_name(api):
