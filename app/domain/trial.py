@@ -111,6 +111,7 @@ class Slot:
 class Runner:
     """Who asked for a lease, and on what it will train."""
 
+    who: str  # the principal: its worker's name is only what it calls itself
     worker: str
     incarnation: str
     request_id: str

@@ -29,6 +29,7 @@ class Held:
     attempts: int
     max_attempts: int
     current: str | None  # the lease that the trial was last given to
+    who: str  # took the lease
     number: int
     gpus: int
     ended_at: datetime | None
@@ -51,7 +52,7 @@ _HELD: Final = (
         trials.c.lease_id,
         *(
             attempts.c[name]
-            for name in ("number", "gpus", "ended_at", "outcome", "cause", "loss", "message", "late")
+            for name in ("who", "number", "gpus", "ended_at", "outcome", "cause", "loss", "message", "late")
         ),
     )
     .select_from(
@@ -65,6 +66,7 @@ _HELD: Final = (
 _OF_REQUEST: Final = (
     select(attempts.c.lease_id)
     .where(
+        attempts.c.who == bindparam("of_who"),
         attempts.c.worker == bindparam("of_worker"),
         attempts.c.incarnation == bindparam("of_incarnation"),
         attempts.c.request_id == bindparam("of_request"),
@@ -107,6 +109,7 @@ def begin(
         "lease_id": lease_id,
         "request_id": runner.request_id,
         "place": place,
+        "who": runner.who,
         "worker": runner.worker,
         "incarnation": runner.incarnation,
         "device": runner.slot.name,
@@ -123,6 +126,7 @@ def begin(
 def of_request(tx: Transaction, runner: Runner) -> Sequence[str]:
     """Return the leases that this request was answered with before."""
     of = {
+        "of_who": runner.who,
         "of_worker": runner.worker,
         "of_incarnation": runner.incarnation,
         "of_request": runner.request_id,

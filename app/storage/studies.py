@@ -244,6 +244,7 @@ class Orders:
     reason: Ending | None
     direction: Direction
     stopping: Mapping[str, Any] | None
+    who: str  # took the lease
     worker: str
     is_draining: bool
 
@@ -251,12 +252,13 @@ class Orders:
 def orders(tx: Transaction, study_id: StudyId, lease_id: str) -> Orders:
     """Return what decides the orders to the worker that has this lease on a trial of a study."""
     row = tx.execute(_ORDERS, {"of": study_id, "lease": lease_id}).one()
-    state, reason, direction, stopping, worker, is_draining = row
+    state, reason, direction, stopping, who, worker, is_draining = row
     return Orders(
         StudyState(state),
         None if reason is None else Ending(reason),
         Direction(direction),
         stopping,
+        who,
         worker,
         bool(is_draining),
     )
@@ -405,6 +407,7 @@ _ORDERS: Final = (
         studies.c.reason,
         studies.c.direction,
         studies.c.stopping,
+        attempts.c.who,
         attempts.c.worker,
         workers.c.is_draining,
     )

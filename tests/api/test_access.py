@@ -138,6 +138,96 @@ def test_a_worker_with_its_token_trains_and_does_nothing_else(guarded, anonymous
     assert anonymous.get("/", headers=worker).status_code == 403
 
 
+SPEAKS = {
+    "heartbeat": {"reports": [{"step": 1, "metrics": {"m": 0.5}}]},
+    "complete": {"loss": 0.5},
+    "fail": {"kind": "error", "message": "boom"},
+    "release": {},
+}
+
+
+@pytest.fixture
+def leased(guarded, anonymous):
+    """A lease that the token `node-7` took."""
+    guarded.post("/api/v1/studies", json=a_study())
+    headers = bearing(token_of(guarded.store, "node-7", Scope.WORK))
+    request = {"worker": "w", "incarnation": "i", "request_id": "r", "tasks": ["t"]}
+    [lease] = anonymous.post("/api/v1/leases", json=request, headers=headers).json()["leases"]
+    return lease | {"request": request, "headers": headers}
+
+
+def speak(client, leased, verb, headers):
+    return client.post(f"/api/v1/leases/{leased['lease_id']}/{verb}", json=SPEAKS[verb], headers=headers)
+
+
+@pytest.mark.parametrize("verb", SPEAKS)
+def test_a_lease_is_worth_nothing_with_another_token(guarded, anonymous, leased, verb):
+    thief = bearing(token_of(guarded.store, "node-8", Scope.WORK))
+    before = guarded.get("/api/v1/studies/s/trials/0").json()
+
+    refused = speak(anonymous, leased, verb, thief)
+
+    assert is_a_problem(refused, 403, "forbidden", "not taken with token 'node-8'")
+    assert "node-7" not in refused.text
+    assert guarded.get("/api/v1/studies/s/trials/0").json() == before
+    assert speak(anonymous, leased, verb, leased["headers"]).status_code in {200, 204}
+    assert speak(anonymous, leased, verb, thief).status_code == 403
+
+
+def test_a_late_result_is_not_taken_from_another_token(guarded, anonymous, leased):
+    thief = bearing(token_of(guarded.store, "node-8", Scope.WORK))
+    guarded.patch("/api/v1/studies/s/trials/0", json={"state": "cancelled"})
+
+    assert speak(anonymous, leased, "complete", thief).status_code == 403
+    assert guarded.get("/api/v1/studies/s/trials/0").json()["attempts"][0]["late"] is None
+
+
+def test_the_request_of_another_token_is_another_request(guarded, anonymous, leased):
+    thief = bearing(token_of(guarded.store, "node-8", Scope.WORK))
+
+    again = anonymous.post("/api/v1/leases", json=leased["request"], headers=leased["headers"])
+    guarded.patch("/api/v1/studies/s", json={"state": "paused"})
+    nothing = anonymous.post("/api/v1/leases", json=leased["request"], headers=thief)
+    guarded.patch("/api/v1/studies/s", json={"state": "active"})
+    other = anonymous.post("/api/v1/leases", json=leased["request"], headers=thief)
+
+    assert again.json()["leases"][0]["lease_id"] == leased["lease_id"]
+    assert nothing.json()["leases"] == []
+    assert other.json()["leases"][0]["trial"] == 1
+
+
+@pytest.mark.parametrize("verb", SPEAKS)
+def test_an_admin_speaks_for_any_lease_of_its_projects(guarded, anonymous, leased, verb):
+    elsewhere = bearing(token_of(guarded.store, "chief", Scope.ADMIN, project="lab"))
+
+    assert speak(anonymous, leased, verb, elsewhere).status_code == 403
+    assert speak(guarded, leased, verb, None).status_code in {200, 204}
+
+
+def test_a_result_outlives_the_token_that_took_its_lease(guarded, anonymous, leased):
+    successor = bearing(token_of(guarded.store, "node-7b", Scope.WORK))
+    elsewhere = bearing(token_of(guarded.store, "node-9", Scope.WORK, project="lab"))
+    assert speak(anonymous, leased, "complete", successor).status_code == 403
+
+    guarded.delete("/api/v1/tokens/node-7")
+
+    assert speak(anonymous, leased, "complete", elsewhere).status_code == 403
+    assert speak(anonymous, leased, "complete", successor).status_code == 204
+    assert guarded.get("/api/v1/studies/s/trials/0").json()["state"] == "succeeded"
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_server_that_begins_to_want_tokens_hears_of_the_leases_of_before(database):
+    with serving(database) as open_to_all:
+        open_to_all.post("/api/v1/studies", json=a_study())
+        request = {"worker": "w", "incarnation": "i", "request_id": "r", "tasks": ["t"]}
+        [lease] = open_to_all.post("/api/v1/leases", json=request).json()["leases"]
+    with serving(database, require_tokens=True) as guarded:
+        worker = bearing(token_of(guarded.store, "node-7", Scope.WORK))
+
+        assert speak(guarded, lease, "complete", worker).status_code == 204
+
+
 @pytest.mark.parametrize(
     "header",
     ["Bearer thiessen_wrong", "Bearer", "Bearer ", "Basic cm9vdDo=", "thiessen_wrong", "", "Bearer \xfe"],

@@ -9,6 +9,7 @@ from app.domain.trial import Cause, Fault, Result, TrialState
 from app.lifecycle import intervene, report
 from app.storage import attempts, trials
 from tests.conftest import wait_until
+from tests.lifecycle.conftest import WIM
 from tests.lifecycle.test_report import points
 
 FAULT = Fault(cause=Cause.ERROR, message="boom")
@@ -51,7 +52,7 @@ def test_observations_are_numbered_in_the_order_of_their_commits(desk):
     result = Result(state=TrialState.SUCCEEDED, loss=0.5)
 
     def complete(leased):
-        return lambda tx: report._complete(tx, leased.lease_id, result, "w")
+        return lambda tx: report._complete(tx, leased.lease_id, result, WIM)
 
     def nothing_is_seen_yet(tx):
         del tx
@@ -68,8 +69,8 @@ def test_a_heartbeat_and_the_end_of_its_trial_never_wait_for_each_other(desk):
         leased = desk.lease(studies=[ending])
         steps = {
             "cancel": lambda tx, name=ending: intervene.cancel(tx, "default", name, 0, "ann"),
-            "release": lambda tx, leased=leased: report._release(tx, leased.lease_id, "w"),
-            "fail": lambda tx, leased=leased: report._fail(tx, leased.lease_id, FAULT, "w"),
+            "release": lambda tx, leased=leased: report._release(tx, leased.lease_id, WIM),
+            "fail": lambda tx, leased=leased: report._fail(tx, leased.lease_id, FAULT, WIM),
         }
         meeting = Meeting(desk.store)
 
