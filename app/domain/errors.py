@@ -72,6 +72,17 @@ class LeaseOfAnother(Forbidden):
         )
 
 
+class WorkerOfAnother(Forbidden):
+    """Another token speaks for the worker of this name."""
+
+    def __init__(self, name: str, who: Principal) -> None:
+        super().__init__(
+            f"Worker {name!r} was registered with another token than {who.name!r}. Choose another name with "
+            "`--name`, or come with that token. The name is free once that token is revoked or has expired, "
+            "or nothing was heard of the worker for five minutes."
+        )
+
+
 class TooManyRequests(Refusal):
     """Somebody asks more often than they may."""
 

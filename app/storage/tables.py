@@ -281,6 +281,7 @@ workers = Table(
     "workers",
     metadata,
     Column("name", String(100), primary_key=True),
+    Column("who", String(100), nullable=False),  # registered it, as in events
     Column("incarnation", String(100), nullable=False),
     Column("devices", JSON, nullable=False),
     Column("slots", Integer, nullable=False),

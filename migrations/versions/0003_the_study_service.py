@@ -167,6 +167,7 @@ def _workers() -> None:
     op.create_table(
         "workers",
         sa.Column("name", sa.String(100), nullable=False),
+        sa.Column("who", sa.String(100), nullable=False),
         sa.Column("incarnation", sa.String(100), nullable=False),
         sa.Column("devices", sa.JSON, nullable=False),
         sa.Column("slots", sa.Integer, nullable=False),

@@ -14,6 +14,7 @@ from app.domain.access import CONSOLE, Scope
 from app.domain.project import Quotas
 from app.gate import FRESH_SECONDS, OPEN, Allowed, address_of
 from app.lifecycle import access, projects
+from app.lifecycle.register import GONE_AFTER
 from app.main import build
 from app.settings import Settings, WrongSetting
 from app.storage import DatabaseUnavailable, open_store
@@ -226,6 +227,64 @@ def test_a_server_that_begins_to_want_tokens_hears_of_the_leases_of_before(datab
         worker = bearing(token_of(guarded.store, "node-7", Scope.WORK))
 
         assert speak(guarded, lease, "complete", worker).status_code == 204
+
+
+def register(client, token, name="w", **changed):
+    told = {"incarnation": "i", "tasks": [{"name": "t"}]} | changed
+    return client.put(f"/api/v1/workers/{name}", json=told, headers=token and bearing(token))
+
+
+def workers_seen(client, token=None):
+    headers = token and bearing(token)
+    return {each["name"]: each for each in client.get("/api/v1/workers", headers=headers).json()["workers"]}
+
+
+def test_a_worker_that_lives_is_not_registered_anew_with_another_token(guarded, anonymous):
+    own = token_of(guarded.store, "node-7", Scope.WORK)
+    others = [
+        token_of(guarded.store, "node-8", Scope.WORK),
+        token_of(guarded.store, "chief", Scope.ADMIN, project="lab"),
+    ]
+    register(anonymous, own)
+
+    for token in others:
+        answer = register(anonymous, token, incarnation="j")
+        assert is_a_problem(answer, 403, "forbidden", "Worker 'w' was registered with another token")
+    assert workers_seen(guarded)["w"]["incarnation"] == "i"
+
+    assert register(anonymous, own, incarnation="j").status_code == 200
+    assert register(guarded, None, incarnation="k").status_code == 200
+
+
+@pytest.mark.parametrize("why", ["revoked", "silent"])
+def test_the_name_of_a_worker_is_free_when_it_is_gone(guarded, anonymous, why):
+    register(anonymous, token_of(guarded.store, "node-7", Scope.WORK))
+    other = token_of(guarded.store, "node-8", Scope.WORK)
+    if why == "revoked":
+        guarded.delete("/api/v1/tokens/node-7")
+    else:
+        MovableClock(guarded.store).advance(GONE_AFTER)
+
+    assert register(anonymous, other, incarnation="j").status_code == 200
+    assert workers_seen(guarded)["w"]["incarnation"] == "j"
+
+
+def test_a_bound_token_sees_the_workers_that_may_work_for_its_project(guarded, anonymous):
+    for project in (None, "lab", "default"):
+        token = token_of(guarded.store, f"works-for-{project}", Scope.WORK, project=project)
+        register(anonymous, token, name=f"of-{project}", tasks=[{"name": f"task-of-{project}"}])
+    bound = token_of(guarded.store, "bound", Scope.READ, project="lab")
+    guarded.post("/api/v1/studies", json=a_study())
+    guarded.post("/api/v1/projects/lab/studies", json=a_study())
+    request = {"worker": "of-None", "incarnation": "i", "request_id": "r", "tasks": ["t"], "max": 6}
+    guarded.post("/api/v1/leases", json=request)
+
+    assert workers_seen(guarded).keys() == {"of-None", "of-lab", "of-default"}
+    assert workers_seen(anonymous, bound).keys() == {"of-None", "of-lab"}
+    assert workers_seen(guarded)["of-None"]["running"] == 6
+    assert workers_seen(anonymous, bound)["of-None"]["running"] == 3
+    tasks = anonymous.get("/api/v1/tasks", headers=bearing(bound)).json()["tasks"]
+    assert [task["name"] for task in tasks] == ["task-of-None", "task-of-lab"]
 
 
 @pytest.mark.parametrize(

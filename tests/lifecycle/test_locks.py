@@ -2,12 +2,16 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
+import pytest
 from sqlalchemy import text
 
+from app.domain.access import CONSOLE, Principal, Scope
+from app.domain.errors import WorkerOfAnother
 from app.domain.trial import Cause, Fault, Result, TrialState
-from app.lifecycle import intervene, report
-from app.storage import attempts, trials
+from app.lifecycle import access, intervene, register, report
+from app.storage import attempts, trials, workers
 from tests.conftest import wait_until
 from tests.lifecycle.conftest import WIM
 from tests.lifecycle.test_report import points
@@ -61,6 +65,21 @@ def test_observations_are_numbered_in_the_order_of_their_commits(desk):
     Meeting(desk.store).hold_while(complete(late), complete(early), nothing_is_seen_yet)
 
     assert [(each.seq, each.trial) for each in desk.observations()] == [(1, late.number), (2, early.number)]
+
+
+def test_of_two_tokens_that_register_one_name_at_once_the_second_is_refused(desk):
+    tokens = [Principal(name, frozenset({Scope.WORK})) for name in ("quick", "slow")]
+    for token in tokens:
+        desk.store.write(
+            lambda tx, token=token: access.create(tx, CONSOLE, name=token.name, scopes=token.scopes)
+        )
+    told = {"incarnation": "i", "slots": [], "labels": {}, "tasks": []}
+    quick, slow = (partial(register.register, name="w", who=token, **told) for token in tokens)
+
+    with pytest.raises(WorkerOfAnother, match="another token than 'slow'"):
+        Meeting(desk.store).hold_while(quick, slow, lambda _: None)
+
+    assert desk.store.read(workers.every)[0].who == "quick"
 
 
 def test_a_heartbeat_and_the_end_of_its_trial_never_wait_for_each_other(desk):

@@ -9,9 +9,9 @@ from sqlalchemy import update
 from app.domain.errors import WorkerUnknown
 from app.domain.study import Requires
 from app.domain.trial import Slot
-from app.lifecycle.register import drain
+from app.lifecycle.register import drain, register
 from app.storage.tables import projects
-from app.storage.workers import register
+from tests.lifecycle.conftest import WIM
 
 
 def registered(desk, name="w", incarnation="i", labels=None, **versions):
@@ -20,7 +20,7 @@ def registered(desk, name="w", incarnation="i", labels=None, **versions):
         for task, version in (versions or {"t": None}).items()
     ]
     told = {"incarnation": incarnation, "slots": [], "labels": labels or {}, "tasks": tasks}
-    desk.store.write(lambda tx: register(tx, name, **told))
+    desk.store.write(lambda tx: register(tx, name, WIM, **told))
 
 
 def test_studies_get_as_many_leases_as_their_priorities_say_and_none_starves(desk):
