@@ -335,5 +335,5 @@ class Model:
     def _is_hopeless(self, trial):
         study = trial.study
         return study.is_overdue(trial, self.now) and (
-            study.reason in EARLY or study.state == "stopped" or not study.may_be_taken_over(trial, self.now)
+            study.reason in EARLY or study.state != "active" or not study.may_be_taken_over(trial, self.now)
         )

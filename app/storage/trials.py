@@ -321,11 +321,11 @@ def any_overdue(tx: Transaction, deaf_until: datetime) -> StudyId | None:
 
 
 def hopeless(tx: Transaction, deaf_until: datetime) -> list[tuple[TrialId, StudyId]]:
-    """Return running trials whose lease has expired and that nobody will be given again."""
-    ended = studies.c.reason.in_(sorted(EARLY)) | (studies.c.state == StudyState.STOPPED)
+    """Return running trials whose lease has expired and that nobody is given as they are."""
+    rests = studies.c.reason.in_(sorted(EARLY)) | (studies.c.state != StudyState.ACTIVE)
     is_last = trials.c.attempts >= trials.c.max_attempts
     statement = (
-        select(trials.c.id, trials.c.study_id, (ended | is_last).label("is_hopeless"), studies.c.retry)
+        select(trials.c.id, trials.c.study_id, (rests | is_last).label("is_hopeless"), studies.c.retry)
         .join(studies, studies.c.id == trials.c.study_id)
         .where(*_expired(deaf_until))
         .order_by(trials.c.free_at)
