@@ -151,7 +151,8 @@ class Study:
         return trial.state == "running" and trial.attempts[-1].expires <= now
 
     def may_be_taken_over(self, trial, now):
-        return self.is_overdue(trial, now) and len(trial.attempts) < trial.most and "lost" in self.retry
+        is_free = self.is_overdue(trial, now) and not any(attempt.late for attempt in trial.attempts)
+        return is_free and len(trial.attempts) < trial.most and "lost" in self.retry
 
     def bear(self, config, origin, state="queued", loss=None):
         trial = Trial(self, len(self.trials), config, origin, self.sent["max_attempts"])

@@ -233,7 +233,7 @@ def _overdue(tx: Transaction, trial_id: TrialId) -> Place | None:
     """Return a running trial that nobody has spoken for in time, if it may be tried again."""
     found = trials.at(tx, trial_id)
     is_free = found.attempts < found.max_attempts and trials.is_overdue(tx, trial_id)
-    return found if is_free else None
+    return found if is_free and attempts.late_result(tx, trial_id) is None else None
 
 
 def _given_before(tx: Transaction, runner: Runner) -> list[Leased]:
