@@ -288,6 +288,8 @@ class Model:
         """Return the number of the trial that the config gets; None when the budget is used up."""
         known = None if study.sent["duplicates"] == "allow" else study.first_of(config)
         if known is not None and study.sent["duplicates"] == "forbid":
+            if result is not None and known.state in {"queued", "failed"}:
+                known.move(*result)
             return known.number
         origin = "imported" if result else "enqueued"
         if known is not None and result is None and known.state in KNOWN:
