@@ -1,6 +1,7 @@
 """Who may do what: every route, every scope."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -9,6 +10,7 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from app.api import events
 from app.api.limits import LARGEST_BODY
 from app.domain.access import CONSOLE, Scope
 from app.domain.project import Quotas
@@ -23,7 +25,7 @@ from app.storage.tables import audit
 from app.storage.tables import tokens as tokens_table
 from tests.api.conftest import a_study
 from tests.api.test_problems import is_a_problem
-from tests.conftest import MovableClock
+from tests.conftest import MovableClock, wait_until
 
 
 def token_of(store, name, *scopes, **options):
@@ -364,6 +366,24 @@ def test_a_revoked_token_is_worthless_once_the_memory_of_it_is_not_fresh(guarded
     assert guarded.get("/api/v1/tokens").json()["tokens"][1]["revoked_at"]
     assert guarded.post("/api/v1/tokens", json={"name": "ann", "scopes": ["read"]}).status_code == 409
     assert FRESH_SECONDS <= 2
+
+
+def test_a_stream_of_events_ends_when_its_token_is_revoked(guarded, monkeypatch):
+    now = [0.0]
+    guarded.app.state.gate._clock = lambda: now[0]
+    monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.05)
+    guarded.post("/api/v1/studies", json=a_study())
+    worn = bearing(token_of(guarded.store, "ann", Scope.READ))
+    headers = worn | {"accept": "text/event-stream"}
+    with ThreadPoolExecutor(1) as pool:
+        stream = pool.submit(guarded.get, "/api/v1/studies/s/events", headers=headers)
+        wait_until(lambda: guarded.app.state.house.followers._waiting)
+        assert guarded.delete("/api/v1/tokens/ann").status_code == 204
+        now[0] += FRESH_SECONDS
+        try:
+            assert "study.created" in stream.result(30).text
+        finally:
+            guarded.portal.call(guarded.app.state.house.followers.close)
 
 
 def test_revoking_nothing_is_told(guarded):
