@@ -28,6 +28,7 @@ from app.storage import Store
 OPEN: Final = {"/healthz", "/readyz", "/style.css", "/login", "/logout"}  # for everybody, always
 COOKIE: Final = "thiessen_token"
 FRESH_SECONDS: Final = 2.0  # how long a revoked token may still be taken for good
+MORE: Final = "x-scope"  # in the OpenAPI document, of a parameter that needs more than its route
 MOST_KNOWN: Final = 10_000
 WRONG_TOKENS: Final = 10  # that an address may send at once
 WRONG_TOKENS_PER_SECOND: Final = 10 / 60  # and from then on
@@ -129,6 +130,11 @@ class Allowed(SecurityBase):
         if principal.project is not None:
             self._check_reach(principal, request.path_params.get("project", DEFAULT_PROJECT))
         return principal
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the OpenAPI document says of a parameter that needs this."""
+        return {MORE: self.scope.value}
 
     def insist(self, principal: Principal) -> None:
         """Raise Forbidden unless it may: for a route of which a part needs more."""

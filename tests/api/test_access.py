@@ -14,7 +14,7 @@ from app.api import events
 from app.api.limits import LARGEST_BODY
 from app.domain.access import CONSOLE, Scope
 from app.domain.project import Quotas
-from app.gate import FRESH_SECONDS, OPEN, Allowed, address_of
+from app.gate import FRESH_SECONDS, MORE, OPEN, Allowed, address_of
 from app.lifecycle import access, projects
 from app.lifecycle.register import GONE_AFTER
 from app.main import build
@@ -113,6 +113,24 @@ def test_every_route_lets_in_its_scope_and_admins_and_nobody_else(guarded, anony
             else:
                 said = f"needs the scope {next(iter(scopes))}; token 'only-{scope}' has {scope}."
                 assert is_a_problem(answer, 403, "forbidden", said)
+
+
+def test_a_part_of_a_route_that_needs_more_says_so_in_the_document(guarded, anonymous):
+    parts = [
+        (method.upper(), path, each["name"], each["schema"][MORE], operation["security"][0]["token"])
+        for path, operations in guarded.app.openapi()["paths"].items()
+        for method, operation in operations.items()
+        for each in operation.get("parameters", [])
+        if MORE in each["schema"]
+    ]
+
+    assert {(method, name) for method, _, name, *_ in parts} == {("DELETE", "purge")}
+    for number, (method, path, name, more, scopes) in enumerate(parts):
+        usual = token_of(guarded.store, f"usual-{number}", *map(Scope, scopes))
+        asked = f"{path}?{name}=true"
+        refused = ask(anonymous, method, asked, usual)
+        assert is_a_problem(refused, 403, "forbidden", f"needs the scope {more}")
+        assert ask(guarded, method, asked).status_code == 404
 
 
 def test_what_does_not_exist_is_not_told_to_strangers(anonymous, guarded):
