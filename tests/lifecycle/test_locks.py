@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -10,8 +11,9 @@ from sqlalchemy import text
 from app.domain.access import CONSOLE, Principal, Scope
 from app.domain.errors import WorkerOfAnother
 from app.domain.trial import Cause, Fault, Result, TrialState
-from app.lifecycle import access, intervene, register, report
-from app.storage import attempts, trials, workers
+from app.lifecycle import access, change, expire, intervene, register, report
+from app.storage import attempts, studies, trials, workers
+from app.storage import clock as stored_clock
 from tests.conftest import wait_until
 from tests.lifecycle.conftest import WIM
 from tests.lifecycle.test_report import points
@@ -80,6 +82,24 @@ def test_of_two_tokens_that_register_one_name_at_once_the_second_is_refused(desk
         Meeting(desk.store).hold_while(quick, slow, lambda _: None)
 
     assert desk.store.read(workers.every)[0].who == "quick"
+
+
+def test_a_deadline_that_is_extended_while_it_is_found_to_have_passed_ends_nothing(desk, clock):
+    deadline = desk.store.read(stored_clock.read) + timedelta(hours=1)
+    study = desk.submit(deadline=deadline)
+    clock.advance(timedelta(hours=2))
+    [(late, ending)] = desk.store.read(studies.over_time)
+    later = {"deadline": deadline + timedelta(hours=9)}
+
+    Meeting(desk.store).hold_while(
+        lambda tx: change.change(tx, "default", "s", later, "ann"),
+        lambda tx: expire._end_study(tx, late, ending),
+        lambda _: None,
+    )
+
+    assert (late, ending) == (study.id, "deadline")
+    assert (desk.standing().state, desk.standing().reason) == ("active", None)
+    assert desk.lease() is not None
 
 
 def test_a_heartbeat_and_the_end_of_its_trial_never_wait_for_each_other(desk):
