@@ -157,9 +157,9 @@ async def _sweep(house: House) -> None:
             if sweep % SWEEPS_TO_SEEN == 0 and house.heard:
                 heard = set(house.heard)
                 house.heard.clear()
-                await house.store.written(partial(workers_stored.seen, names=heard))
+                await asyncio.to_thread(house.store.write, partial(workers_stored.seen, names=heard))
             if sweep % SWEEPS_TO_FORGET == 0:
-                await house.store.written(once.forget)
+                await asyncio.to_thread(house.store.write, once.forget)
         except DatabaseUnavailable as error:
             house.hearing.interrupt()
             log.warning("%s", error)

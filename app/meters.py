@@ -5,9 +5,6 @@ Labels have few values, all known to the code: never a name that a user chose.
 """
 
 import platform
-from collections.abc import Iterator
-from contextlib import contextmanager
-from time import perf_counter
 from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram, Info, disable_created_metrics, generate_latest
@@ -49,12 +46,9 @@ BUILD: Final = Info("thiessen_build", "What runs here.")
 BUILD.info({"version": __version__, "contract": str(CONTRACT), "python": platform.python_version()})
 
 
-@contextmanager
-def writing(steps: int) -> Iterator[None]:
-    """Count a transaction of so many steps, if it is committed."""
-    began = perf_counter()
-    yield
-    WRITE_SECONDS.observe(perf_counter() - began)
+def committed(steps: int, seconds: float) -> None:
+    """Count a transaction of so many steps."""
+    WRITE_SECONDS.observe(seconds)
     WRITE_STEPS.observe(steps)
 
 

@@ -1,5 +1,6 @@
 """Studies and their trials over HTTP."""
 
+import asyncio
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated
@@ -117,7 +118,8 @@ async def delete_study(
     """Stop a study and take it out of every list. Its history is kept unless it is purged."""
     if purge:
         PURGING.insist(who)
-        await house.store.written(partial(change.purge, project=project, name=name, who=who.name))
+        step = partial(change.purge, project=project, name=name, who=who.name)
+        await asyncio.to_thread(house.store.write, step)  # it may take seconds
     else:
         await house.store.written(partial(change.archive, project=project, name=name, who=who.name))
     return nothing()
@@ -153,7 +155,8 @@ async def add_trials(
         body = contract.AddedTrials(trials=[wire.added(each) for each in added])
         return Reply(HTTPStatus.CREATED, body.model_dump_json())
 
-    return replied(await house.store.written(lambda tx: once(tx, who, key, step)))
+    # there may be a thousand of them
+    return replied(await asyncio.to_thread(house.store.write, lambda tx: once(tx, who, key, step)))
 
 
 @router.get("/studies/{name}/trials/{number}", response_model=contract.Trial, responses=WRONG)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from secrets import token_hex
@@ -16,7 +16,7 @@ from app.domain.trial import Leased, Runner, TrialId
 from app.lifecycle.memory import Behind, Known, Memory
 from app.lifecycle.move import give
 from app.lifecycle.propose import Thought, newborn, think_apart
-from app.storage import Store, Transaction, attempts, studies, trials, workers
+from app.storage import Step, Store, Transaction, attempts, studies, trials, workers
 from app.storage.attempts import AlreadyAnswered
 from app.storage.studies import Asked, Titles
 from app.storage.trials import Given, NewLease, Place
@@ -38,14 +38,12 @@ class Wish:
     deaf_until: datetime  # until then the leases of silent workers are left alone
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """A slot asks; what it may be given is found in several steps."""
+@dataclass(frozen=True)
+class Found:
+    """What a slot is given."""
 
-    memory: Memory
-    runner: Runner
-    wish: Wish
-    lease_ids: Sequence[str]  # of the leases to come
+    leased: list[Leased]
+    is_all: bool = False  # there is no more for it
 
 
 @dataclass(frozen=True)
@@ -77,6 +75,18 @@ class Plan:
         return self.overdue is None and not self.is_queued and not self.is_borrowed
 
 
+@dataclass(kw_only=True)
+class Request:
+    """A slot asks; what it may be given is found in several steps."""
+
+    memory: Memory
+    runner: Runner
+    wish: Wish
+    lease_ids: Sequence[str]  # of the leases to come
+    plan: Plan | None = None  # what was tried last
+    passed_over: dict[StudyId, StrategyUnavailable] = field(default_factory=dict)
+
+
 async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> list[Leased]:
     """Give the worker as many trials as there are, up to the most it wishes.
 
@@ -87,39 +97,81 @@ async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> lis
     lease_ids = [token_hex(16) for _ in range(wish.most)]
     request = Request(memory=memory, runner=runner, wish=wish, lease_ids=lease_ids)
     leased: list[Leased] = []
-    unavailable: dict[StudyId, StrategyUnavailable] = {}
     for _ in range(MOST_ROUNDS + wish.most):
-        found = await store.seen(partial(_plan, request=request, given=len(leased), passed_over=unavailable))
-        if not isinstance(found, Plan):
-            leased += found
-            break
-        try:
-            leased += await _give(store, request, found, len(leased))
-        except StrategyUnavailable as error:
-            log.warning("%s", error)
-            unavailable[found.study] = error
-        if len(leased) >= wish.most:
-            break
-    if unavailable and not leased:
-        raise next(iter(unavailable.values()))
+        found = await _written(store, request, partial(_next, request=request, place=len(leased)))
+        if found is None and request.plan is not None:
+            found = await _prepared(store, request, request.plan, len(leased))
+        if found is not None:
+            leased += found.leased
+            if found.is_all or len(leased) >= wish.most:
+                break
+    if request.passed_over and not leased:
+        raise next(iter(request.passed_over.values()))
     return leased
 
 
-def _plan(
-    tx: Transaction, request: Request, given: int, passed_over: dict[StudyId, StrategyUnavailable]
-) -> Plan | list[Leased]:
-    """Return what the slot may be given next; when nothing, the leases that it was given before."""
+async def _written(store: Store, request: Request, step: Step[Found | None]) -> Found | None:
+    """Take a step that may give a trial, and learn of it."""
+    try:
+        found = await store.written(step)
+    except AlreadyAnswered:  # by a twin of this request, or when it was sent before
+        return await store.seen(partial(_given_before, runner=request.runner))
+    except Behind:
+        return None
+    except BaseException:
+        if request.plan is not None:
+            request.memory.forget(request.plan.study)  # it may have learned what was not committed
+        raise
+    if found is not None and not found.is_all:
+        failpoint.reached("claim-committed")
+        meters.LEASES.inc()
+        if request.plan is not None and request.plan.is_new:
+            for leased in found.leased:
+                request.memory.number(request.plan.study, leased.number, leased.config)
+    return found
+
+
+async def _prepared(store: Store, request: Request, plan: Plan, place: int) -> Found | None:
+    """Do what takes too long for a step that writes: read a history, or ask a strategy of another package."""
+    try:
+        if plan.is_unknown:
+            await asyncio.to_thread(request.memory.load, store, plan.study)
+        if not plan.is_borrowed:
+            return None
+        thought = await think_apart(store, plan.study)
+    except StrategyUnavailable as error:
+        log.warning("%s", error)
+        request.passed_over[plan.study] = error
+        return None
+    return await _written(
+        store, request, partial(_claim, request=request, plan=plan, place=place, thought=thought)
+    )
+
+
+def _next(tx: Transaction, request: Request, place: int) -> Found | None:
+    """Find what the slot may be given next, and give it; None when that has to be prepared, or tried anew."""
+    request.plan = None
+    request.plan = plan = _plan(tx, request)
+    if plan is None:
+        return Found([], is_all=True) if place else _given_before(tx, request.runner)
+    if plan.is_unknown or plan.is_borrowed:
+        return None
+    return _claim(tx, request, plan, place)
+
+
+def _plan(tx: Transaction, request: Request) -> Plan | None:
+    """Return what the slot may be given next, None when there is nothing."""
     runner, wish = request.runner, request.wish
     offer = _offer(tx, runner, wish)
     if offer.is_draining:
-        return [] if given else _given_before(tx, runner)
+        return None
     asked = Asked(tasks=list(offer.versions), names=wish.studies, project=wish.project)
     for overdue in trials.overdue(tx, wish.deaf_until, asked):
         if _fits(runner, offer, overdue.titles.task, overdue.requires, overdue.task_version):
             version = offer.versions[overdue.titles.task]
             return Plan(overdue.study_id, overdue.titles, version, overdue=overdue.trial_id)
     for study in studies.wanting(tx, asked):
-        if study.id in passed_over or not _fits(
+        if study.id in request.passed_over or not _fits(
             runner, offer, study.titles.task, study.requires, study.task_version
         ):
             continue
@@ -128,7 +180,7 @@ def _plan(
             try:
                 known = request.memory.catch_up(tx, study.id, study.trials, study.observations)
             except StrategyUnavailable as error:
-                passed_over[study.id] = error
+                request.passed_over[study.id] = error
                 continue
         return Plan(
             study.id,
@@ -140,37 +192,12 @@ def _plan(
             is_borrowed=known is Known.BORROWED,
             is_unknown=known is Known.NOT_YET,
         )
-    return [] if given else _given_before(tx, runner)
-
-
-async def _give(store: Store, request: Request, plan: Plan, place: int) -> list[Leased]:
-    """Give what was planned; nothing when it has to be planned anew. Raises StrategyUnavailable."""
-    if plan.is_unknown:
-        await asyncio.to_thread(request.memory.load, store, plan.study)
-        return []
-    thought = await think_apart(store, plan.study) if plan.is_borrowed else None
-    claim = partial(_claim, request=request, plan=plan, place=place, thought=thought)
-    try:
-        leased = await store.written(claim)
-    except AlreadyAnswered:  # by a twin of this request, or when it was sent before
-        return await store.seen(partial(_given_before, runner=request.runner))
-    except Behind:
-        return []
-    except BaseException:
-        request.memory.forget(plan.study)  # it may have learned of trials whose commit has failed
-        raise
-    if leased is None:
-        return []
-    failpoint.reached("claim-committed")
-    meters.LEASES.inc()
-    if plan.is_new:
-        request.memory.number(plan.study, leased.number, leased.config)
-    return [leased]
+    return None
 
 
 def _claim(
-    tx: Transaction, request: Request, plan: Plan, place: int, thought: Thought | None
-) -> Leased | None:
+    tx: Transaction, request: Request, plan: Plan, place: int, thought: Thought | None = None
+) -> Found | None:
     if plan.has_quota and not studies.has_quota_left(tx, plan.study):
         return None
     standing = studies.lock(tx, plan.study)
@@ -200,10 +227,10 @@ def _begin(
     given: Given,
     *,
     attempt: int,
-) -> Leased:
+) -> Found:
     """Begin the attempt of a trial that has just been given. Raises AlreadyAnswered."""
     attempts.begin(tx, found.id, attempt, lease.id, request.runner, place=place, task_version=plan.version)
-    return Leased(
+    leased = Leased(
         lease_id=lease.id,
         project=plan.titles.project,
         study=plan.titles.study,
@@ -215,6 +242,7 @@ def _begin(
         expires_at=given.expires_at,
         lease_seconds=lease.milliseconds / 1000,
     )
+    return Found([leased])
 
 
 def _may_lease(standing: Standing, plan: Plan) -> bool:
@@ -236,13 +264,13 @@ def _overdue(tx: Transaction, trial_id: TrialId) -> Place | None:
     return found if is_free and attempts.late_result(tx, trial_id) is None else None
 
 
-def _given_before(tx: Transaction, runner: Runner) -> list[Leased]:
+def _given_before(tx: Transaction, runner: Runner) -> Found:
     """Return the leases that this request was answered with. Raises LeaseLost when all of them have ended."""
     given = attempts.of_request(tx, runner)
     leased = [found for lease_id in given if (found := trials.leased(tx, lease_id))]
     if given and not leased:
         raise LeaseLost(given[0], f"request {runner.request_id!r} was given it, and it has ended since")
-    return leased
+    return Found(leased, is_all=True)
 
 
 def _offer(tx: Transaction, runner: Runner, wish: Wish) -> Offer:

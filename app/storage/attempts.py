@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.study import Direction, StudyId
 from app.domain.trial import Attempt, Runner, TrialId, TrialState
+from app.storage.prepared import Prepared
 from app.storage.store import Transaction
 from app.storage.tables import attempts, now, reports, studies, trials
 
@@ -40,7 +41,7 @@ class Held:
     late: dict[str, Any] | None
 
 
-_HELD: Final = (
+_HELD: Final = Prepared(
     select(
         trials.c.id,
         trials.c.study_id,
@@ -63,7 +64,7 @@ _HELD: Final = (
     .where(attempts.c.lease_id == bindparam("lease"))
     .with_for_update(of=[studies, trials, attempts])  # all as they are once the study is locked
 )
-_OF_REQUEST: Final = (
+_OF_REQUEST: Final = Prepared(
     select(attempts.c.lease_id)
     .where(
         attempts.c.who == bindparam("of_who"),
@@ -73,8 +74,12 @@ _OF_REQUEST: Final = (
     )
     .order_by(attempts.c.place)
 )
-_BEGIN: Final = insert(attempts).values(last_step=-1, started_at=now())
-_END: Final = (
+_BEGIN: Final = Prepared(
+    insert(attempts).values(last_step=-1, started_at=now()),
+    "trial_id", "number", "lease_id", "request_id", "place", "who", "worker", "incarnation", "device", "gpus",
+    "environment", "task_version",
+)  # fmt: skip
+_END: Final = Prepared(
     update(attempts)
     .where(attempts.c.lease_id == bindparam("lease"))
     .values(
@@ -118,7 +123,7 @@ def begin(
         "task_version": task_version,
     }
     try:
-        tx.execute(_BEGIN, values)
+        _BEGIN.run(tx, values)
     except IntegrityError:
         raise AlreadyAnswered from None
 
@@ -131,12 +136,12 @@ def of_request(tx: Transaction, runner: Runner) -> Sequence[str]:
         "of_incarnation": runner.incarnation,
         "of_request": runner.request_id,
     }
-    return tx.execute(_OF_REQUEST, of).scalars().all()
+    return [lease_id for (lease_id,) in _OF_REQUEST.every(tx, of)]
 
 
 def held_by(tx: Transaction, lease_id: str) -> Held | None:
     """Return the attempt of a lease, ended or not; its study's row stays locked until the commit."""
-    row = tx.execute(_HELD, {"lease": lease_id}).one_or_none()
+    row = _HELD.first(tx, {"lease": lease_id})
     if row is None:
         return None
     trial_id, study_id, direction, number, state, *rest = row
@@ -154,8 +159,8 @@ def end(
     traceback: str | None = None,
 ) -> None:
     """Record how an attempt ended."""
-    tx.execute(
-        _END,
+    _END.run(
+        tx,
         {
             "lease": lease_id,
             "with_outcome": outcome,

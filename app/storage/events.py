@@ -1,15 +1,14 @@
 """Events: everything that happens to a study and its trials, numbered in the study, and never changed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from sqlalchemy import insert
 
 from app.domain.study import StudyId
+from app.storage.prepared import Prepared
 from app.storage.store import Transaction
 from app.storage.tables import events, now
-
-_APPEND: Final = insert(events).values(at=now())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +25,14 @@ class Happening:
     data: dict[str, Any] | None = None
 
 
+_APPEND: Final = Prepared(
+    insert(events).values(at=now()), "study_id", "seq", *(field.name for field in fields(Happening))
+)
+
+
 def append(tx: Transaction, study_id: StudyId, last: int, *happenings: Happening) -> None:
     """Append events, the last of them under the number that the study's counter has just reached."""
     first = last - len(happenings) + 1
-    tx.execute(
-        _APPEND,
-        [{"study_id": study_id, "seq": first + place, **vars(each)} for place, each in enumerate(happenings)],
+    _APPEND.run_each(
+        tx, ({"study_id": study_id, "seq": seq, **vars(each)} for seq, each in enumerate(happenings, first))
     )

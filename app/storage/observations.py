@@ -10,13 +10,16 @@ from sqlalchemy import bindparam, func, insert, select
 
 from app.domain.study import StudyId
 from app.domain.trial import Cause, Observation, TrialState
+from app.storage.prepared import Prepared
 from app.storage.store import Transaction
 from app.storage.tables import observations, trials
 from thiessen.space import Config
 
 _COLUMNS: Final = [observations.c[name] for name in ("seq", "trial", "outcome", "loss", "cause")]
-_APPEND: Final = insert(observations)
-_SINCE: Final = (
+_APPEND: Final = Prepared(
+    insert(observations), "study_id", "seq", "trial", "attempt", "outcome", "loss", "cause"
+)
+_SINCE: Final = Prepared(
     select(*_COLUMNS)
     .where(
         observations.c.study_id == bindparam("of"),
@@ -29,7 +32,7 @@ _SINCE: Final = (
 
 def since(tx: Transaction, study_id: StudyId, after: int, last: int) -> Iterator[Observation]:
     """Return the observations numbered after `after`, up to `last`, in order."""
-    for row in tx.execute(_SINCE, {"of": study_id, "after": after, "last": last}):
+    for row in _SINCE.every(tx, {"of": study_id, "after": after, "last": last}):
         yield _observation(*row)
 
 
@@ -90,8 +93,8 @@ def append(
     cause: Cause | None = None,
 ) -> None:
     """Append a terminal outcome to the study's history, its only memory for the search."""
-    tx.execute(
-        _APPEND,
+    _APPEND.run(
+        tx,
         {
             "study_id": study_id,
             "seq": seq,

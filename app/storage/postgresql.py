@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from time import perf_counter
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -39,8 +40,11 @@ class PostgresStore:
         self._line = _Line(url)
 
     def write(self, step: Step[T]) -> T:
-        with meters.writing(1), explained():
-            return run(self._engine, step)
+        began = perf_counter()
+        with explained():
+            answer = run(self._engine, step)
+        meters.committed(1, perf_counter() - began)
+        return answer
 
     async def written(self, step: Step[T]) -> T:
         return await in_thread(self._writers, self.write, step)
@@ -71,21 +75,21 @@ class _Line:
         self._url = url
         self._listeners = Listeners()
         self._thread = threading.Thread(target=self._hear, name="postgresql-bell", daemon=True)
-        self._starting = threading.Lock()
+        self._changing = threading.Lock()
         self._connection: psycopg.Connection[Any] | None = None  # while it hears
         self._closing = threading.Event()
 
     def add(self, callback: Callback) -> Callable[[], None]:
-        stop = self._listeners.add(callback)
-        with self._starting:
+        with self._changing:
+            stop = self._listeners.add(callback)
+            if self._connection is not None:
+                callback(None)
             if self._thread.ident is None and not self._closing.is_set():
                 self._thread.start()
-        if self._connection is not None:
-            callback(None)
         return stop
 
     def close(self) -> None:
-        with self._starting:
+        with self._changing:
             self._closing.set()
         if connection := self._connection:
             _hang_up(connection)
@@ -104,8 +108,9 @@ class _Line:
 
     def _hear_on(self, connection: psycopg.Connection[Any]) -> None:
         connection.execute(f"LISTEN {CHANNEL}")
-        self._connection = connection
-        self._listeners.call(None)
+        with self._changing:
+            self._connection = connection
+            self._listeners.call(None)
         if self._closing.is_set():  # since before there was a connection to hang up
             return
         for ring in connection.notifies():

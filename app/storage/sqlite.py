@@ -1,4 +1,4 @@
-"""The store on SQLite: one file, one owning process, one thread that writes."""
+"""The store on SQLite: one file, one owning process, one connection that writes."""
 
 import asyncio
 import fcntl
@@ -6,15 +6,15 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, RootTransaction, create_engine, event
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from app import failpoint, meters
 from app.storage import bell
@@ -23,9 +23,12 @@ from app.storage.store import STOPPING, DatabaseUnavailable, Readers, Step, expl
 
 T = TypeVar("T")
 Outcome = tuple[Any, BaseException | None]  # of a step: its answer, or what it raised
-Waiter = Future[Outcome] | asyncio.Future[Outcome]
+Waiter = asyncio.Future[Outcome]
 
 LARGEST_GROUP: Final = 64  # steps committed together
+LONGEST_GROUP: Final = (
+    0.005  # seconds for which steps are added to a group; meanwhile the loop does nothing else
+)
 READERS: Final = 4
 LOOK_EVERY: Final = 100_000  # of SQLite's instructions, some milliseconds: is the time of this reader over?
 
@@ -33,7 +36,9 @@ LOOK_EVERY: Final = 100_000  # of SQLite's instructions, some milliseconds: is t
 class SQLiteStore:
     """Steps that wait while a commit is under way are committed together, each in its own savepoint.
 
-    Many writers share one fsync, and nobody ever meets a locked database.
+    Many writers share one fsync, and nobody ever meets a locked database. What an event loop awaits runs in
+    that loop: Python runs one thread at a time, so a thread of their own would only add the handing over.
+    A commit waits for the disk, and is another thread's.
     """
 
     def __init__(self, url: URL, read_seconds: float, synchronous: str) -> None:
@@ -50,22 +55,32 @@ class SQLiteStore:
         )
         self._readers = Readers(_reading(url, read_seconds), most=READERS, seconds=read_seconds)
         self._listeners = Listeners()
-        self._waiting: queue.SimpleQueue[tuple[Step[Any], Waiter] | None] = queue.SimpleQueue()
         self._connection: Connection | None = None
+        self._turn = threading.Lock()  # of who uses the connection: it writes a group, or commits it
+        self._waiting: deque[tuple[Step[Any], Waiter]] = deque()
+        self._written: queue.SimpleQueue[_Group | None] = queue.SimpleQueue()  # at most one: it has the turn
         self._is_closed = False
         self._closing = threading.Lock()
-        self._writer = threading.Thread(target=self._write_groups, name="sqlite-writer", daemon=True)
-        self._writer.start()
+        self._committer = threading.Thread(target=self._commit_groups, name="sqlite-committer", daemon=True)
+        self._committer.start()
 
     def write(self, step: Step[T]) -> T:
-        waiter: Future[Outcome] = Future()
-        self._put(step, waiter)
-        answer: T = _opened(waiter.result())
+        self._insist_on_being_open()
+        with self._turn:
+            group = _Group()
+            group.write(self._kept_open, iter([(step, None)]))
+            group.commit()
+        self._end(group)
+        answer: T = _opened(group.outcomes[0])
         return answer
 
     async def written(self, step: Step[T]) -> T:
-        waiter: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._put(step, waiter)
+        loop = asyncio.get_running_loop()
+        waiter: Waiter = loop.create_future()
+        with self._closing:  # nobody may come to wait behind the last
+            self._insist_on_being_open()
+            self._waiting.append((step, waiter))
+        loop.call_soon(self._write_group)  # together with all that comes in this round of the loop
         answer: T = _opened(await waiter)
         return answer
 
@@ -92,53 +107,117 @@ class SQLiteStore:
     def close(self) -> None:
         with self._closing:
             self._is_closed = True
-            self._waiting.put(None)
-        self._writer.join()
+        while self._waiting:  # their loop may have ended
+            self._turn.acquire()
+            self._write_and_commit()
+        self._turn.acquire()
+        self._written.put(None)
+        self._committer.join()
         if self._connection is not None:
             self._connection.close()
         self._engine.dispose()
         self._readers.close()
         os.close(self._lock)
 
-    def _put(self, step: Step[Any], waiter: Waiter) -> None:
-        with self._closing:  # nobody may come to wait behind the last
-            if self._is_closed:
-                raise DatabaseUnavailable(STOPPING)
-            self._waiting.put((step, waiter))
+    def _insist_on_being_open(self) -> None:
+        if self._is_closed:
+            raise DatabaseUnavailable(STOPPING)
 
-    def _write_groups(self) -> None:
-        is_closing = False
-        while not is_closing:
-            group = [self._waiting.get()]
-            while len(group) < LARGEST_GROUP and not self._waiting.empty():
-                group.append(self._waiting.get())
-            is_closing = None in group
-            self._write_group([waiting for waiting in group if waiting is not None])
+    def _write_group(self) -> None:
+        """Write what waits, unless somebody else has the turn, who will call this again when it ends."""
+        if self._waiting and self._turn.acquire(blocking=False):
+            self._write_and_commit()
+
+    def _write_and_commit(self) -> None:
+        group = _Group()
+        group.write(self._kept_open, self._next())
+        self._written.put(group)
+
+    def _next(self) -> Iterator[tuple[Step[Any], Waiter]]:
+        """Yield steps for one group; few when they are slow, as other requests wait for the loop."""
+        until = time.monotonic() + LONGEST_GROUP
+        for place in range(LARGEST_GROUP):
+            if not self._waiting or (place and time.monotonic() > until):
+                return
+            yield self._waiting.popleft()
+
+    def _commit_groups(self) -> None:
+        while (group := self._written.get()) is not None:
+            group.commit()
+            self._turn.release()
+            self._end(group)
+
+    def _end(self, group: "_Group") -> None:
+        """Tell what became of a group; let those write who came meanwhile."""
+        group.tell()
+        for study_id in group.rung:
+            self._listeners.call(study_id)
+        with suppress(IndexError, RuntimeError):  # nobody waits; or only who waited in a loop that has ended
+            self._waiting[0][1].get_loop().call_soon_threadsafe(self._write_group)
 
     def _kept_open(self) -> Connection:
         """Return the writer's connection: to take it from the pool for each group costs as much as a step."""
         self._connection = self._connection or self._engine.connect()
         return self._connection
 
-    def _write_group(self, group: list[tuple[Step[Any], Waiter]]) -> None:
-        rung: set[int] = set()
-        outcomes: list[Outcome] = []
+
+class _Group:
+    """Steps that are committed together, and what became of them."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[Outcome] = []
+        self.rung: set[int] = set()
+        self._waiters: list[Waiter | None] = []
+        self._transaction: RootTransaction | None = None
+        self._began = time.perf_counter()
+
+    def write(
+        self, connect: Callable[[], Connection], steps: Iterator[tuple[Step[Any], Waiter | None]]
+    ) -> None:
+        """Run the steps; what one of them raises undoes that one alone, unless the database has failed."""
         try:
-            with (
-                meters.writing(len(group)),
-                explained(),
-                self._kept_open().begin() as transaction,
-            ):
-                for place, (step, _) in enumerate(group, start=1):
-                    outcomes.append(_in_savepoint(step, transaction.connection, rung))
-                    if place == len(group) // 2:
+            with explained():
+                connection = connect()
+                self._transaction = connection.begin()
+                for step, waiter in steps:
+                    self._waiters.append(waiter)
+                    if len(self._waiters) == 2:  # the first is written, the second not yet
                         failpoint.reached("half-a-group")
-        except BaseException as error:  # noqa: BLE001 - nobody of the group was served; the thread lives on
-            outcomes = [(None, error)] * len(group)
-            rung.clear()
-        _tell(zip((waiter for _, waiter in group), outcomes, strict=True))  # only now, after the commit
-        for study_id in rung:
-            self._listeners.call(study_id)
+                    self.outcomes.append(_in_savepoint(step, connection, self.rung))
+        except BaseException as error:  # noqa: BLE001 - it belongs to those who wait, and who gets it
+            self._waiters += [waiter for _, waiter in steps]
+            self._fail(error)
+
+    def commit(self) -> None:
+        """Make it last; only then may anybody be told."""
+        if self._transaction is None:
+            return
+        try:
+            with explained():
+                self._transaction.commit()
+        except BaseException as error:  # noqa: BLE001 - as above
+            self._fail(error)
+        else:
+            meters.committed(len(self.outcomes), time.perf_counter() - self._began)
+
+    def tell(self) -> None:
+        """Wake who waits: an event loop once for all that wait on it."""
+        loops: dict[asyncio.AbstractEventLoop, list[tuple[Waiter, Outcome]]] = {}
+        for waiter, outcome in zip(self._waiters, self.outcomes, strict=True):
+            if waiter is not None:
+                loops.setdefault(waiter.get_loop(), []).append((waiter, outcome))
+        for loop, told in loops.items():
+            with suppress(RuntimeError):  # the loop has ended, and who waited with it
+                loop.call_soon_threadsafe(_tell_in_loop, told)
+
+    def _fail(self, error: BaseException) -> None:
+        """Undo everything: nobody was served."""
+        self.outcomes = [(None, error)] * len(self._waiters)
+        self.rung.clear()
+        if self._transaction is not None:
+            with suppress(DBAPIError):  # it is undone already
+                self._transaction.close()
+            self._transaction = None
 
 
 def _in_savepoint(step: Step[Any], connection: Connection, rung: set[int]) -> Outcome:
@@ -163,20 +242,7 @@ def _in_savepoint(step: Step[Any], connection: Connection, rung: set[int]) -> Ou
     return outcome
 
 
-def _tell(outcomes: Iterable[tuple[Waiter, Outcome]]) -> None:
-    """Wake who waits: threads one by one, an event loop once for all that wait on it."""
-    loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Outcome], Outcome]]] = {}
-    for waiter, outcome in outcomes:
-        if isinstance(waiter, asyncio.Future):
-            loops.setdefault(waiter.get_loop(), []).append((waiter, outcome))
-        else:
-            waiter.set_result(outcome)
-    for loop, told in loops.items():
-        with suppress(RuntimeError):  # the loop has ended, and who waited with it
-            loop.call_soon_threadsafe(_tell_in_loop, told)
-
-
-def _tell_in_loop(told: list[tuple[asyncio.Future[Outcome], Outcome]]) -> None:
+def _tell_in_loop(told: list[tuple[Waiter, Outcome]]) -> None:
     for waiter, outcome in told:
         if not waiter.cancelled():
             waiter.set_result(outcome)

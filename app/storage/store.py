@@ -53,7 +53,10 @@ class Store(Protocol):
         """Run a step that only reads, all of it from one moment. Raises ReadTooLong."""
 
     async def written(self, step: Step[T]) -> T:
-        """Do as `write`, without holding up the event loop. Who stops waiting does not undo the step."""
+        """Do as `write` with a step of a few milliseconds, for an event loop, which may run it itself.
+
+        Who stops waiting does not undo the step. What takes longer is for `write`, in a thread.
+        """
 
     async def seen(self, step: Step[T]) -> T:
         """Do as `read`, without holding up the event loop."""

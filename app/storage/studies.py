@@ -2,10 +2,25 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Row, Select, String, bindparam, case, cast, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    Row,
+    Select,
+    String,
+    bindparam,
+    case,
+    cast,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import ProjectNotFound, QuotaUsedUp, StudyNotFound
@@ -25,6 +40,7 @@ from app.domain.study import (
     StudyState,
 )
 from app.domain.trial import Cause
+from app.storage.prepared import Prepared
 from app.storage.store import Transaction
 from app.storage.tables import (
     attempts,
@@ -47,12 +63,13 @@ _COUNTED: Final = (
     "pruned", "failed", "cancelled", "gpus_running",
 )  # fmt: skip
 
+MOST_SHAPES: Final = 256  # of statements that are kept
 _WANTED: Final = (
     "id", "name", "task", "requires", "task_version", "queued", "trials", "observations",
 )  # fmt: skip
-_LOCK: Final = select(*_STANDING).where(studies.c.id == bindparam("of")).with_for_update()
-_STAND: Final = select(*_STANDING).where(studies.c.id == bindparam("of"))
-_COUNT: Final = (
+_STAND: Final = Prepared(select(*_STANDING).where(studies.c.id == bindparam("of")))
+_LOCK: Final = Prepared(select(*_STANDING).where(studies.c.id == bindparam("of")).with_for_update())
+_COUNT: Final = Prepared(
     update(studies)
     .where(studies.c.id == bindparam("of"))
     .values(
@@ -73,7 +90,7 @@ _NOTHING: Final = {f"more_{name}": 0 for name in _COUNTED} | {"more_leases": 0, 
 IS_LEASING: Final = (
     (studies.c.state == StudyState.ACTIVE)
     & studies.c.archived_at.is_(None)
-    & (studies.c.reason.is_(None) | studies.c.reason.not_in(sorted(EARLY)))
+    & (studies.c.reason.is_(None) | studies.c.reason.not_in([literal(reason) for reason in sorted(EARLY)]))
     & (studies.c.deadline.is_(None) | (studies.c.deadline > now()))
 )
 """Whether anything of a study may be leased, budgets of what runs at once aside."""
@@ -88,29 +105,44 @@ class Asked:
     project: str | None
 
     @property
-    def shape(self) -> dict[str, bool]:
+    def is_empty(self) -> bool:
+        """Whether no study can be meant."""
+        return not self.tasks or (self.names is not None and not self.names)
+
+    @property
+    def shape(self) -> "Shape":
         """What of it narrows a statement, of which there is one for each shape."""
-        return {"by_name": self.names is not None, "by_project": self.project is not None}
+        names = None if self.names is None else len(self.names)
+        return Shape(len(self.tasks), names, by_project=self.project is not None)
 
     @property
     def values(self) -> dict[str, Any]:
         """What fills the statement."""
-        given = {"tasks": self.tasks, "names": self.names, "project": self.project}
-        return {
-            name: list(value) if name != "project" else value
-            for name, value in given.items()
-            if value is not None
-        }
+        filled = {f"task_{place}": task for place, task in enumerate(self.tasks)}
+        filled |= {f"name_{place}": name for place, name in enumerate(self.names or ())}
+        return filled if self.project is None else {**filled, "project": self.project}
 
 
-def narrowed(statement: Select[Any], *, by_name: bool, by_project: bool) -> Select[Any]:
+class Shape(NamedTuple):
+    """How many tasks and studies are asked for, and whether a project is."""
+
+    tasks: int
+    names: int | None
+    by_project: bool
+
+
+def narrowed(statement: Select[Any], shape: Shape) -> Select[Any]:
     """Return a statement on studies and projects that gives only what is asked for."""
-    statement = statement.where(studies.c.task.in_(bindparam("tasks", expanding=True)))
-    if by_name:
-        statement = statement.where(studies.c.name.in_(bindparam("names", expanding=True)))
-    if by_project:
+    statement = statement.where(studies.c.task.in_(_places("task", shape.tasks)))
+    if shape.names is not None:
+        statement = statement.where(studies.c.name.in_(_places("name", shape.names)))
+    if shape.by_project:
         statement = statement.where(projects.c.name == bindparam("project"))
     return statement
+
+
+def _places(name: str, count: int) -> list[BindParameter[str]]:
+    return [bindparam(f"{name}_{place}", type_=String) for place in range(count)]
 
 
 @dataclass(frozen=True)
@@ -251,7 +283,7 @@ class Orders:
 
 def orders(tx: Transaction, study_id: StudyId, lease_id: str) -> Orders:
     """Return what decides the orders to the worker that has this lease on a trial of a study."""
-    row = tx.execute(_ORDERS, {"of": study_id, "lease": lease_id}).one()
+    row = _ORDERS.one(tx, {"of": study_id, "lease": lease_id})
     state, reason, direction, stopping, who, worker, is_draining = row
     return Orders(
         StudyState(state),
@@ -266,12 +298,12 @@ def orders(tx: Transaction, study_id: StudyId, lease_id: str) -> Orders:
 
 def lock(tx: Transaction, study_id: StudyId) -> Standing:
     """Hold the study's row until the commit, and return what it counts."""
-    return _standing(tx.execute(_LOCK, {"of": study_id}).one())
+    return _standing(_LOCK.one(tx, {"of": study_id}))
 
 
 def standing(tx: Transaction, study_id: StudyId) -> Standing:
     """Return what the study's row counts."""
-    return _standing(tx.execute(_STAND, {"of": study_id}).one())
+    return _standing(_STAND.one(tx, {"of": study_id}))
 
 
 def count(tx: Transaction, study_id: StudyId, *, floor: float = -1.0, **more: int) -> Standing:
@@ -280,7 +312,7 @@ def count(tx: Transaction, study_id: StudyId, *, floor: float = -1.0, **more: in
     What is given with `gpus` starts or ends to use them; `leases` makes other studies come first.
     """
     values = {f"more_{name}": number for name, number in more.items()}
-    return _standing(tx.execute(_COUNT, {**_NOTHING, "of": study_id, "floor": floor, **values}).one())
+    return _standing(_COUNT.one(tx, {**_NOTHING, "of": study_id, "floor": floor, **values}))
 
 
 def change(tx: Transaction, study_id: StudyId, **values: Any) -> None:
@@ -319,22 +351,26 @@ def metric(tx: Transaction, study_id: StudyId) -> str | None:
 
 def wanting(tx: Transaction, asked: Asked) -> Iterator[Wanting]:
     """Return the studies that have something to lease, the one that has got least for its priority first."""
-    for row in tx.execute(_wanting(**asked.shape), asked.values):
+    if asked.is_empty:
+        return
+    for row in _wanting(asked.shape).every(tx, asked.values):
+        study_id, name, task, requires, version, *counted, max_running, project, most_served = row
+        queued, numbered, observed = counted
         yield Wanting(
-            StudyId(row.id),
-            Titles(row.project, row.name, row.task),
-            _requires(row.requires),
-            row.task_version,
-            row.queued,
-            row.trials,
-            row.observations,
-            row.max_running is not None,
-            row.most_served - 1.0,  # who was idle for long has an advantage of at most one unit
+            StudyId(study_id),
+            Titles(project, name, task),
+            _requires(requires),
+            version,
+            queued,
+            numbered,
+            observed,
+            has_quota=max_running is not None,
+            floor=most_served - 1.0,  # who was idle for long has an advantage of at most one unit
         )
 
 
-@cache
-def _wanting(*, by_name: bool, by_project: bool) -> Select[Any]:
+@lru_cache(MOST_SHAPES)
+def _wanting(shape: Shape) -> Prepared:
     others = studies.alias()
     running = (
         select(func.coalesce(func.sum(others.c.running), 0))
@@ -350,8 +386,8 @@ def _wanting(*, by_name: bool, by_project: bool) -> Select[Any]:
         select(
             *(studies.c[name] for name in _WANTED),
             projects.c.max_running,
-            projects.c.name.label("project"),
-            most_served.label("most_served"),
+            projects.c.name,
+            most_served,
         )
         .join(projects, projects.c.id == studies.c.project_id)
         .where(
@@ -363,7 +399,7 @@ def _wanting(*, by_name: bool, by_project: bool) -> Select[Any]:
         )
         .order_by(studies.c.served, studies.c.id)
     )
-    return narrowed(statement, by_name=by_name, by_project=by_project)
+    return Prepared(narrowed(statement, shape))
 
 
 def has_quota_left(tx: Transaction, study_id: StudyId) -> bool:
@@ -401,7 +437,7 @@ def over_time(tx: Transaction, limit: int = 100) -> list[tuple[StudyId, Ending]]
     return [(StudyId(study_id), Ending(ending)) for study_id, ending in tx.execute(statement)]
 
 
-_ORDERS: Final = (
+_ORDERS: Final = Prepared(
     select(
         studies.c.state,
         studies.c.reason,

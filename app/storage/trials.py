@@ -1,20 +1,21 @@
 """Trials: numbered in their study, moved under the lock of its row, fenced by the lease."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, ColumnElement, Row, Select, bindparam, exists, func, insert, select, update
+from sqlalchemy import BigInteger, ColumnElement, bindparam, exists, func, insert, select, update
 
 from app.domain.errors import TrialNotFound
 from app.domain.study import EARLY, Direction, Requires, Study, StudyId, StudyState
 from app.domain.trial import Cause, Leased, Origin, Ranked, Trial, TrialId, TrialState
 from app.storage import attempts as stored_attempts
+from app.storage.prepared import Prepared
 from app.storage.store import Transaction
-from app.storage.studies import IS_LEASING, Asked, Titles, narrowed
+from app.storage.studies import IS_LEASING, MOST_SHAPES, Asked, Shape, Titles, narrowed
 from app.storage.tables import attempts, milliseconds, now, projects, studies, trials
 from thiessen.space import Config, config_key
 
@@ -79,7 +80,7 @@ class Given:
 _PLACE: Final = [
     trials.c[name] for name in ("id", "study_id", "number", "state", "attempts", "max_attempts", "lease_id")
 ]
-_NEXT_QUEUED: Final = (
+_NEXT_QUEUED: Final = Prepared(
     select(*_PLACE)
     .where(
         trials.c.study_id == bindparam("of"), trials.c.state == TrialState.QUEUED, trials.c.free_at <= now()
@@ -87,11 +88,11 @@ _NEXT_QUEUED: Final = (
     .order_by(trials.c.free_at, trials.c.id)
     .limit(1)
 )
-_AT: Final = select(*_PLACE).where(trials.c.id == bindparam("at"))
+_AT: Final = Prepared(select(*_PLACE).where(trials.c.id == bindparam("at")))
 _OF_LEASE: Final = (
     select(attempts.c.trial_id).where(attempts.c.lease_id == bindparam("lease")).scalar_subquery()
 )
-_RENEW: Final = (
+_RENEW: Final = Prepared(
     update(trials)
     .where(
         trials.c.id == _OF_LEASE,  # by the attempts' index: no step grows with the number of trials
@@ -101,12 +102,12 @@ _RENEW: Final = (
     .values(free_at=milliseconds() + trials.c.lease_milliseconds)
     .returning(trials.c.id, trials.c.study_id, trials.c.number, trials.c.attempts, trials.c.free_at)
 )
-_FINISH: Final = (
+_FINISH: Final = Prepared(
     update(trials)
     .where(trials.c.id == bindparam("at"))
     .values(state=bindparam("to"), cause=bindparam("because"), loss=bindparam("with_loss"), finished_at=now())
 )
-_QUEUE: Final = (
+_QUEUE: Final = Prepared(
     update(trials)
     .where(trials.c.id == bindparam("at"))
     .values(
@@ -119,7 +120,7 @@ _QUEUE: Final = (
         max_attempts=bindparam("most"),
     )
 )
-_LEASE: Final = (
+_LEASE: Final = Prepared(
     update(trials)
     .where(trials.c.id == bindparam("at"))
     .values(
@@ -132,11 +133,20 @@ _LEASE: Final = (
     )
     .returning(trials.c.config, trials.c.seed, trials.c.free_at)
 )
+_GIVEN: Final = (
+    "study_id", "number", "origin", "turn", "watermark", "config", "config_key", "seed", "reasons", "state",
+    "loss", "attempts", "max_attempts", "lease_id", "notes", "attributes",
+)  # fmt: skip
 _ADD: Final = insert(trials).returning(trials.c.id, trials.c.free_at)
-_ADD_QUEUED: Final = _ADD.values(free_at=now(), created_at=now())
-_ADD_FINISHED: Final = _ADD_QUEUED.values(finished_at=now())
-_ADD_LEASED: Final = _ADD.values(
-    free_at=milliseconds() + bindparam("length", type_=BigInteger), created_at=now()
+_ADD_QUEUED: Final = Prepared(_ADD.values(free_at=now(), created_at=now()), *_GIVEN)
+_ADD_FINISHED: Final = Prepared(_ADD.values(free_at=now(), created_at=now(), finished_at=now()), *_GIVEN)
+_ADD_LEASED: Final = Prepared(
+    _ADD.values(
+        free_at=milliseconds() + bindparam("length", type_=BigInteger),
+        created_at=now(),
+        lease_milliseconds=bindparam("length", type_=BigInteger),
+    ),
+    *_GIVEN,
 )
 
 
@@ -180,11 +190,11 @@ def add(
         "attributes": attributes or {},
     }
     if lease is not None:
-        values |= {"lease_milliseconds": lease.milliseconds, "length": lease.milliseconds}
+        values["length"] = lease.milliseconds
     statement = _ADD_LEASED if lease else _ADD_FINISHED if state.is_terminal else _ADD_QUEUED
-    row = tx.execute(statement, values).one()
-    place = Place(TrialId(row.id), study.id, number, state, made, most, lease_id)
-    return place, Given(config, seed, row.free_at)
+    trial_id, free_at = statement.one(tx, values)
+    place = Place(TrialId(trial_id), study.id, number, state, made, most, lease_id)
+    return place, Given(config, seed, free_at)
 
 
 def key(config: Config, number: int | None) -> str:
@@ -217,13 +227,13 @@ def lowest_loss(tx: Transaction, study_id: StudyId) -> float | None:
 
 def next_queued(tx: Transaction, study_id: StudyId) -> Place | None:
     """Return the trial of a study that waits the longest. The study's row must be locked."""
-    row = tx.execute(_NEXT_QUEUED, {"of": study_id}).one_or_none()
+    row = _NEXT_QUEUED.first(tx, {"of": study_id})
     return None if row is None else _place(row)
 
 
 def at(tx: Transaction, trial_id: TrialId) -> Place:
     """Return where a trial known to exist stands. What it says holds while its study's row is locked."""
-    return _place(tx.execute(_AT, {"at": trial_id}).one())
+    return _place(_AT.one(tx, {"at": trial_id}))
 
 
 def place(tx: Transaction, study: Study, number: int) -> Place:
@@ -248,16 +258,15 @@ def moved(
     values: dict[str, Any] = {"at": place.id, "to": after, "because": cause}
     if after is TrialState.QUEUED:
         most = place.max_attempts if max_attempts is None else max_attempts
-        tx.execute(_QUEUE, {**values, "most": most})
+        _QUEUE.run(tx, {**values, "most": most})
     else:
-        tx.execute(_FINISH, {**values, "with_loss": loss})
+        _FINISH.run(tx, {**values, "with_loss": loss})
 
 
 def give(tx: Transaction, place: Place, lease: NewLease, cause: Cause | None) -> Given:
     """Write that a trial is leased."""
     values = {"at": place.id, "to": TrialState.RUNNING, "because": cause}
-    row = tx.execute(_LEASE, {**values, "lease": lease.id, "length": lease.milliseconds}).one()
-    return Given(row.config, row.seed, row.free_at)
+    return Given(*_LEASE.one(tx, {**values, "lease": lease.id, "length": lease.milliseconds}))
 
 
 def annotate(tx: Transaction, trial_id: TrialId, **remarks: Any) -> None:
@@ -267,7 +276,7 @@ def annotate(tx: Transaction, trial_id: TrialId, **remarks: Any) -> None:
 
 def renew(tx: Transaction, lease_id: str) -> Renewed | None:
     """Extend a lease, even an expired one whose trial nobody has taken; None when it no longer holds."""
-    row = tx.execute(_RENEW, {"lease": lease_id}).one_or_none()
+    row = _RENEW.first(tx, {"lease": lease_id})
     return None if row is None else Renewed(*row)
 
 
@@ -281,25 +290,23 @@ def is_overdue(tx: Transaction, trial_id: TrialId) -> bool:
 
 def overdue(tx: Transaction, deaf_until: datetime, asked: Asked) -> Iterator[Overdue]:
     """Return running trials to give away, the longest overdue first; none before `deaf_until`."""
-    for row in tx.execute(_overdue(**asked.shape), {"deaf": deaf_until, **asked.values}):
-        if Cause.LOST in row.retry:  # else it is hopeless
-            yield Overdue(
-                TrialId(row.id),
-                StudyId(row.study_id),
-                Titles(row.project, row.name, row.task),
-                Requires(**row.requires),
-                row.task_version,
-            )
+    if asked.is_empty:
+        return
+    for row in _overdue(asked.shape).every(tx, {"deaf": deaf_until, **asked.values}):
+        trial_id, study_id, project, study, task, requires, version, retry = row
+        if Cause.LOST in retry:  # else it is hopeless
+            titles = Titles(project, study, task)
+            yield Overdue(TrialId(trial_id), StudyId(study_id), titles, Requires(**requires), version)
 
 
-@cache
-def _overdue(*, by_name: bool, by_project: bool) -> Select[Any]:
+@lru_cache(MOST_SHAPES)
+def _overdue(shape: Shape) -> Prepared:
     statement = (
         select(
             trials.c.id,
             trials.c.study_id,
+            projects.c.name,
             *(studies.c[name] for name in ("name", "task", "requires", "task_version", "retry")),
-            projects.c.name.label("project"),
         )
         .join(studies, studies.c.id == trials.c.study_id)
         .join(projects, projects.c.id == studies.c.project_id)
@@ -311,7 +318,7 @@ def _overdue(*, by_name: bool, by_project: bool) -> Select[Any]:
         )
         .order_by(trials.c.free_at, trials.c.id)
     )
-    return narrowed(statement, by_name=by_name, by_project=by_project)
+    return Prepared(narrowed(statement, shape))
 
 
 def any_overdue(tx: Transaction, deaf_until: datetime) -> StudyId | None:
@@ -345,27 +352,30 @@ def hopeless(tx: Transaction, deaf_until: datetime) -> list[tuple[TrialId, Study
 
 def leased(tx: Transaction, lease_id: str) -> Leased | None:
     """Return what a lease gives the right to, or None when it no longer holds."""
-    row = tx.execute(_LEASED, {"lease": lease_id}).one_or_none()
+    row = _LEASED.first(tx, {"lease": lease_id})
     if row is None:
         return None
+    number, attempt, config, seed, free_at, milliseconds, study, task, project = row
     return Leased(
         lease_id=lease_id,
-        project=row.project,
-        study=row.name,
-        number=row.number,
-        attempt=row.attempts,
-        task=row.task,
-        config=row.config,
-        seed=row.seed,
-        expires_at=row.free_at,
-        lease_seconds=row.lease_milliseconds / 1000,
+        project=project,
+        study=study,
+        number=number,
+        attempt=attempt,
+        task=task,
+        config=config,
+        seed=seed,
+        expires_at=free_at,
+        lease_seconds=milliseconds / 1000,
     )
 
 
 def numbers(tx: Transaction, study_id: StudyId, begin: int, end: int) -> list[tuple[int | None, Config]]:
     """Return watermark and config of the trials numbered from `begin` on and below `end`, in order."""
-    found = tx.execute(_NUMBERS, {"of": study_id, "begin": begin, "end": end})
-    return [(watermark, config) for watermark, config in found]
+    return [
+        (watermark, config)
+        for watermark, config in _NUMBERS.every(tx, {"of": study_id, "begin": begin, "end": end})
+    ]
 
 
 def best(tx: Transaction, study: Study, top: int) -> list[Ranked]:
@@ -426,7 +436,7 @@ def last_finished(tx: Transaction, study_id: StudyId, last: int) -> list[datetim
     return list(tx.execute(statement).scalars())
 
 
-_NUMBERS: Final = (
+_NUMBERS: Final = Prepared(
     select(trials.c.watermark, trials.c.config)
     .where(
         trials.c.study_id == bindparam("of"),
@@ -435,7 +445,7 @@ _NUMBERS: Final = (
     )
     .order_by(trials.c.number)
 )
-_LEASED: Final = (
+_LEASED: Final = Prepared(
     select(
         trials.c.number,
         trials.c.attempts,
@@ -498,7 +508,6 @@ def _ranked(tx: Transaction, top: int, *where: Any) -> list[Ranked]:
     ]
 
 
-def _place(row: Row[Any]) -> Place:
-    return Place(
-        row.id, row.study_id, row.number, TrialState(row.state), row.attempts, row.max_attempts, row.lease_id
-    )
+def _place(row: Sequence[Any]) -> Place:
+    trial_id, study_id, number, state, *rest = row
+    return Place(trial_id, study_id, number, TrialState(state), *rest)

@@ -9,11 +9,12 @@ from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.domain.errors import WorkerNotFound
+from app.storage.prepared import Prepared
 from app.storage.store import Transaction
 from app.storage.tables import attempts, now, projects, studies, tokens, trials, workers
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Registered:
     """A worker as it registered itself."""
 
@@ -29,7 +30,13 @@ class Registered:
     running: int = 0
 
 
-_ONE: Final = select(workers).where(workers.c.name == bindparam("of"))
+_COLUMNS: Final = [
+    workers.c[name]
+    for name in (
+        "name", "who", "incarnation", "devices", "labels", "tasks", "is_draining", "registered_at", "seen_at",
+    )
+]  # fmt: skip
+_ONE: Final = Prepared(select(*_COLUMNS).where(workers.c.name == bindparam("of")))
 
 
 def register(
@@ -78,8 +85,8 @@ def register(
 
 def registered(tx: Transaction, name: str) -> Registered | None:
     """Return a worker by its name."""
-    row = tx.execute(_ONE, {"of": name}).one_or_none()
-    return None if row is None else _registered(row, 0)
+    row = _ONE.first(tx, {"of": name})
+    return None if row is None else Registered(*row)
 
 
 def every(tx: Transaction, project: str | None = None) -> list[Registered]:
@@ -88,14 +95,14 @@ def every(tx: Transaction, project: str | None = None) -> list[Registered]:
     Of one project: those that may work for it, with its attempts alone.
     """
     running = select(func.count()).where(attempts.c.worker == workers.c.name, attempts.c.ended_at.is_(None))
-    registered_by = select(workers).outerjoin(tokens, tokens.c.name == workers.c.who)
+    registered_by = select(*_COLUMNS).outerjoin(tokens, tokens.c.name == workers.c.who)
     if project is not None:
         own = select(projects.c.id).where(projects.c.name == project).scalar_subquery()
         running = running.join_from(attempts, trials).join(studies).where(studies.c.project_id == own)
         registered_by = registered_by.where(tokens.c.project_id.is_(None) | (tokens.c.project_id == own))
     statement = registered_by.add_columns(running.scalar_subquery().label("running"))
     statement = statement.order_by(workers.c.seen_at.desc(), workers.c.name)
-    return [_registered(row, row.running) for row in tx.execute(statement)]
+    return [Registered(*tuple(row)) for row in tx.execute(statement)]
 
 
 def change(tx: Transaction, name: str, *, is_draining: bool) -> None:
@@ -109,18 +116,3 @@ def seen(tx: Transaction, names: Collection[str]) -> None:
     """Write down that these workers were heard just now."""
     for name in sorted(names):  # in one order everywhere, so that servers never deadlock
         tx.execute(update(workers).where(workers.c.name == name).values(seen_at=now()))
-
-
-def _registered(row: Any, running: int) -> Registered:
-    return Registered(
-        name=row.name,
-        who=row.who,
-        incarnation=row.incarnation,
-        slots=row.devices,
-        labels=row.labels,
-        tasks=row.tasks,
-        is_draining=row.is_draining,
-        registered_at=row.registered_at,
-        seen_at=row.seen_at,
-        running=running,
-    )

@@ -41,19 +41,12 @@ def forgotten_results():
 def answer_first():
     """Who waits is told before the commit."""
 
-    write_group_as_ever = sqlite.SQLiteStore._write_group
+    def commit(self):
+        self.tell()
+        time.sleep(WINDOW_SECONDS)
+        commit_as_ever(self)
 
-    def write_group(self, group):
-        if not all(isinstance(waiter, asyncio.Future) for _, waiter in group):  # the start of the server
-            write_group_as_ever(self, group)
-            return
-        rung = set()
-        with self._kept_open().begin() as transaction:
-            outcomes = [sqlite._in_savepoint(step, transaction.connection, rung) for step, _ in group]
-            sqlite._tell(zip((waiter for _, waiter in group), outcomes, strict=True))
-            time.sleep(WINDOW_SECONDS)
-        for study_id in rung:
-            self._listeners.call(study_id)
+    commit_as_ever = sqlite._Group.commit
 
     async def written(self, step):
         loop = asyncio.get_running_loop()
@@ -72,7 +65,7 @@ def answer_first():
         self._writers.submit(work)
         return await told
 
-    sqlite.SQLiteStore._write_group = write_group
+    sqlite._Group.commit = commit
     postgresql.PostgresStore.written = written
 
 

@@ -1,8 +1,7 @@
 """Whoever waits for trials is called after the commit, and only then."""
 
+import asyncio
 import queue
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import text
@@ -57,20 +56,19 @@ def test_a_step_that_is_refused_rings_nobody(store, heard):
 
 def test_a_group_that_the_database_ends_rings_nobody(tmp_path):
     store = open_store(f"sqlite:///{tmp_path}/x.db")
-    calls, gate = Heard(), threading.Event()
+    calls = Heard()
     store.listen(calls.put)
-    with ThreadPoolExecutor(3) as pool:
-        pool.submit(store.write, lambda _: gate.wait(20))  # the others wait together and form one group
-        good = pool.submit(store.write, lambda tx: bell.ring(tx, 1))
-        wait_until(lambda: store._waiting.qsize() == 1)
-        bad = pool.submit(store.write, lambda tx: tx.execute(text("SELECT * FROM nowhere")))
-        wait_until(lambda: store._waiting.qsize() == 2)
-        gate.set()
+
+    async def main():
+        one = store.written(lambda tx: bell.ring(tx, 1))
+        other = store.written(lambda tx: tx.execute(text("SELECT * FROM nowhere")))
+        return await asyncio.gather(one, other, return_exceptions=True)
+
+    for refused in asyncio.run(main()):
+        assert isinstance(refused, DatabaseUnavailable)
+        assert "nowhere" in str(refused)
     store.write(lambda tx: bell.ring(tx, 2))
 
-    for step in (good, bad):
-        with pytest.raises(DatabaseUnavailable, match="nowhere"):
-            step.result()
     assert [calls.next(), calls.next()] == [None, 2]
     store.close()
 

@@ -31,16 +31,13 @@ def test_what_a_step_raises_reaches_its_caller_and_undoes_only_that_step(store):
         add_study(tx, "gone")
         raise LookupError("mine")
 
-    gate = threading.Event()
-    with ThreadPoolExecutor(3) as pool:
-        pool.submit(store.write, lambda _: gate.wait(5))  # the others wait together and form one group
-        good = pool.submit(store.write, lambda tx: add_study(tx, "s"))
-        bad = pool.submit(store.write, breaks)
-        gate.set()
+    async def main():  # on SQLite they form one group
+        steps = (store.written(step) for step in (lambda tx: add_study(tx, "s"), breaks))
+        return await asyncio.gather(*steps, return_exceptions=True)
 
-    assert good.result() == "s"
-    with pytest.raises(LookupError, match="mine"):
-        bad.result()
+    good, bad = asyncio.run(main())
+    assert good == "s"
+    assert isinstance(bad, LookupError)
     assert count(store, studies) == 1
 
 
@@ -177,18 +174,11 @@ def test_what_an_awaited_step_raises_reaches_who_awaits(store):
 
 
 def test_who_stops_waiting_disturbs_nobody_and_undoes_nothing(store):
-    gate = threading.Event()
-
-    def slow(tx):
-        gate.wait(30)
-        return add_study(tx, "given up")
-
     async def main():
-        given_up = asyncio.create_task(store.written(slow))
+        given_up = asyncio.create_task(store.written(lambda tx: add_study(tx, "given up")))
         patient = asyncio.create_task(store.written(lambda tx: add_study(tx, "s")))
         await asyncio.sleep(0)  # both wait in the store now
         given_up.cancel()
-        gate.set()
         return await patient
 
     assert asyncio.run(main()) == "s"
@@ -196,16 +186,43 @@ def test_who_stops_waiting_disturbs_nobody_and_undoes_nothing(store):
 
 
 def test_an_event_loop_that_ends_does_not_take_the_writer_with_it(store):
-    gate = threading.Event()
     loop = asyncio.new_event_loop()
-    waiting = loop.create_task(store.written(lambda _: gate.wait(30)))
+    waiting = loop.create_task(store.written(lambda tx: add_study(tx, "left")))
     loop.run_until_complete(asyncio.sleep(0))
     waiting.cancel()
     loop.run_until_complete(asyncio.gather(waiting, return_exceptions=True))
     loop.close()
-    gate.set()
 
     assert store.write(lambda tx: add_study(tx, "s")) == "s"
+
+
+def test_steps_whose_event_loop_has_ended_are_taken_before_the_store_closes(database):
+    store = open_store(database)
+    prepare(store)
+    loop = asyncio.new_event_loop()
+    waiting = loop.create_task(store.written(lambda tx: add_study(tx, "left")))
+    loop.call_soon(loop.stop)  # the loop ends in the round in which it is asked for
+    loop.run_forever()
+    store.close()
+    waiting.cancel()
+    loop.run_until_complete(asyncio.gather(waiting, return_exceptions=True))
+    loop.close()
+
+    store = open_store(database)
+    assert count(store, studies) == 1
+    store.close()
+
+
+def test_steps_from_threads_and_from_an_event_loop_take_turns(store):
+    """Each kind waits for the other to commit; none is lost, none waits for ever."""
+
+    async def main():
+        threads = (asyncio.to_thread(store.write, lambda tx, n=n: add_study(tx, f"t{n}")) for n in range(50))
+        steps = (store.written(lambda tx, n=n: add_study(tx, f"s{n}")) for n in range(150))
+        return await asyncio.gather(*threads, *steps)
+
+    assert asyncio.run(main()) == [f"t{n}" for n in range(50)] + [f"s{n}" for n in range(150)]
+    assert count(store, studies) == 200
 
 
 SLOW = {  # some ten seconds

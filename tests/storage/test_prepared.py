@@ -1,0 +1,83 @@
+import pytest
+from sqlalchemy import bindparam, insert, literal, select, text
+from sqlalchemy.exc import IntegrityError, ProgrammingError
+
+from app.storage import open_store
+from app.storage.prepared import Prepared
+from app.storage.tables import now, projects, workers
+
+REGISTER = Prepared(
+    insert(workers).values(registered_at=now(), seen_at=now()),
+    "name", "incarnation", "devices", "slots", "labels", "tasks", "is_draining",
+)  # fmt: skip
+WHOLE = select(workers).where(workers.c.name == bindparam("of"))
+
+
+def a_worker(name):
+    return {
+        "name": name, "incarnation": "i", "devices": [{"name": "cpu", "gpus": 0}], "slots": 1,
+        "labels": {"site": "zürich %s ' ?"}, "tasks": [], "is_draining": True,
+    }  # fmt: skip
+
+
+def test_a_prepared_statement_takes_and_gives_the_values_that_sqlalchemy_does(store):
+    store.write(lambda tx: REGISTER.run(tx, a_worker("w")))
+
+    prepared = store.read(lambda tx: Prepared(WHOLE).one(tx, {"of": "w"}))
+    plain = store.read(lambda tx: tx.execute(WHOLE, {"of": "w"}).one())
+    assert prepared == tuple(plain)
+    assert plain.labels == a_worker("w")["labels"]
+    assert plain.is_draining is True
+
+
+def test_one_statement_runs_with_many_values_and_tells_of_none_first_and_every_row(store):
+    store.write(lambda tx: REGISTER.run_each(tx, (a_worker(name) for name in "abc")))
+    names = Prepared(select(workers.c.name).where(workers.c.name >= bindparam("least")).order_by("name"))
+
+    assert store.read(lambda tx: names.every(tx, {"least": "b"})) == [("b",), ("c",)]
+    assert store.read(lambda tx: names.first(tx, {"least": "b"})) == ("b",)
+    assert store.read(lambda tx: names.first(tx, {"least": "d"})) is None
+
+
+def test_a_value_that_is_missing_is_never_taken_for_null(store):
+    without = {name: value for name, value in a_worker("w").items() if name != "incarnation"}
+
+    with pytest.raises((KeyError, ProgrammingError), match="of"):
+        store.read(lambda tx: Prepared(WHOLE).first(tx, {}))
+    with pytest.raises((KeyError, ProgrammingError), match="incarnation"):
+        store.write(lambda tx: REGISTER.run(tx, without))
+
+
+def test_what_the_database_refuses_is_raised_as_sqlalchemy_raises_it(store):
+    def twice(tx):
+        REGISTER.run(tx, a_worker("w"))
+        REGISTER.run_each(tx, [a_worker("w")])
+
+    with pytest.raises(IntegrityError):
+        store.write(twice)
+
+
+def test_a_constant_of_a_statement_stays(store):
+    named = Prepared(select(projects.c.name).where(projects.c.name == "default"))
+
+    assert store.read(lambda tx: named.every(tx, {})) == [("default",)]
+
+
+def test_a_step_whose_connection_is_cut_is_run_again(postgres):
+    """On PostgreSQL alone: nobody cuts the connection to a file."""
+    address = postgres.new_database()
+    store, other = open_store(address), open_store(address)
+    cut = text("SELECT pg_terminate_backend(:pid)")
+    prepared, runs = Prepared(select(literal(1))), []
+
+    def step(tx):
+        runs.append(tx.execute(text("SELECT pg_backend_pid()")).scalar_one())
+        if len(runs) == 1:
+            other.write(lambda tx: tx.execute(cut, {"pid": runs[0]}).scalar_one())
+        return tx.execute(text("SELECT 1")).scalar_one() if len(runs) > 1 else prepared.one(tx, {})
+
+    assert store.write(step) == 1
+    assert len(runs) == 2
+    store.close()
+    other.close()
+    postgres.drop(address)
