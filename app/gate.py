@@ -2,17 +2,24 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum, auto
 from ipaddress import IPv6Address, IPv6Network
 from typing import Annotated, Any, Final, cast
 
-from fastapi import Request, params
+from fastapi import Depends, Request, params
 from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from app.domain.access import ANONYMOUS, Principal, Scope
-from app.domain.errors import BoundElsewhere, ProjectNotFound, ScopeMissing, TooManyRequests, Unauthorized
+from app.domain.errors import (
+    BoundElsewhere,
+    ProjectNotFound,
+    Refusal,
+    ScopeMissing,
+    TooManyRequests,
+    Unauthorized,
+)
 from app.domain.rate import Rates
 from app.domain.study import DEFAULT_PROJECT
 from app.lifecycle import access
@@ -21,6 +28,7 @@ from app.storage import Store
 OPEN: Final = {"/healthz", "/readyz", "/style.css", "/login", "/logout"}  # for everybody, always
 COOKIE: Final = "thiessen_token"
 FRESH_SECONDS: Final = 2.0  # how long a revoked token may still be taken for good
+MORE: Final = "x-scope"  # in the OpenAPI document, of a parameter that needs more than its route
 MOST_KNOWN: Final = 10_000
 WRONG_TOKENS: Final = 10  # that an address may send at once
 WRONG_TOKENS_PER_SECOND: Final = 10 / 60  # and from then on
@@ -123,6 +131,11 @@ class Allowed(SecurityBase):
             self._check_reach(principal, request.path_params.get("project", DEFAULT_PROJECT))
         return principal
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the OpenAPI document says of a parameter that needs this."""
+        return {MORE: self.scope.value}
+
     def insist(self, principal: Principal) -> None:
         """Raise Forbidden unless it may: for a route of which a part needs more."""
         if not principal.may(self.scope):
@@ -139,6 +152,20 @@ def needs(scope: Scope, reach: Reach = Reach.PROJECT) -> params.Security:
     """Return the dependency of a route on a scope, which the OpenAPI document then says as well."""
     return params.Security(Allowed(scope, reach), scopes=[scope.value])
 
+
+def _welcome(request: Request) -> Callable[[], Awaitable[bool]]:
+    async def is_welcome() -> bool:
+        try:
+            await request.state.identify()
+        except Refusal:
+            return False
+        return True
+
+    return is_welcome
+
+
+Welcome = Annotated[Callable[[], Awaitable[bool]], Depends(_welcome)]
+"""Tells whether who asked would be let in still: for an answer that lasts longer than a token may."""
 
 READ: Final = needs(Scope.READ)
 Reader = Annotated[Principal, needs(Scope.READ, Reach.OWN)]

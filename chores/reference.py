@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from app.gate import MORE
 from app.main import build
 from app.settings import Settings
 
@@ -50,9 +51,15 @@ def calls(document: dict[str, Any]) -> str:
 
 
 def scope(operation: dict[str, Any]) -> str:
-    """Return the scope that a token needs."""
+    """Return the scope that a token needs, and which a part of the call needs beside it."""
     [needed] = operation["security"]
-    return ", ".join(f"`{name}`" for names in needed.values() for name in names)
+    names = [f"`{name}`" for names in needed.values() for name in names]
+    more = [
+        f"with `{each['name']}` also `{each['schema'][MORE]}`"
+        for each in operation.get("parameters", [])
+        if MORE in each["schema"]
+    ]
+    return ", ".join(names + more)
 
 
 def statuses(operation: dict[str, Any]) -> list[str]:

@@ -151,7 +151,8 @@ class Study:
         return trial.state == "running" and trial.attempts[-1].expires <= now
 
     def may_be_taken_over(self, trial, now):
-        return self.is_overdue(trial, now) and len(trial.attempts) < trial.most and "lost" in self.retry
+        is_free = self.is_overdue(trial, now) and not any(attempt.late for attempt in trial.attempts)
+        return is_free and len(trial.attempts) < trial.most and "lost" in self.retry
 
     def bear(self, config, origin, state="queued", loss=None):
         trial = Trial(self, len(self.trials), config, origin, self.sent["max_attempts"])
@@ -287,6 +288,8 @@ class Model:
         """Return the number of the trial that the config gets; None when the budget is used up."""
         known = None if study.sent["duplicates"] == "allow" else study.first_of(config)
         if known is not None and study.sent["duplicates"] == "forbid":
+            if result is not None and known.state in {"queued", "failed"}:
+                known.move(*result)
             return known.number
         origin = "imported" if result else "enqueued"
         if known is not None and result is None and known.state in KNOWN:
@@ -335,5 +338,5 @@ class Model:
     def _is_hopeless(self, trial):
         study = trial.study
         return study.is_overdue(trial, self.now) and (
-            study.reason in EARLY or study.state == "stopped" or not study.may_be_taken_over(trial, self.now)
+            study.reason in EARLY or study.state != "active" or not study.may_be_taken_over(trial, self.now)
         )

@@ -6,7 +6,7 @@ ThiessenError
 └── Refused               the server said no, and why
     ├── InvalidRequest    a field is missing, unknown or out of its limits
     ├── Unauthorized      no token, or one that is not valid there
-    ├── Forbidden         the token is for other things
+    ├── Forbidden         the token is for other things, or for other leases
     ├── TooManyRequests   ask again later
     ├── IdempotencyKeyReused   the key stands for another request
     ├── StudyNotFound
@@ -53,7 +53,7 @@ class Unauthorized(Refused):
 
 
 class Forbidden(Refused):
-    """The token is for other things."""
+    """The token is for other things, or not the one that took this lease."""
 
 
 class TooManyRequests(Refused):

@@ -1,5 +1,6 @@
 """Before any route, and before a body is read: who asks, how often, and from where."""
 
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -52,11 +53,13 @@ class Door:
             self.gate.count(address)
             return ANONYMOUS
         try:
-            principal = await self.gate.identify(self._token(scope, headers), address)
+            identify = partial(self.gate.identify, self._token(scope, headers), address)
+            principal = await identify()
         except Unauthorized:
             self.gate.count(address)
             raise
         self.gate.count(address if principal is ANONYMOUS else f"token {principal.name!r}")
+        scope.setdefault("state", {})["identify"] = identify  # again, by answers that last
         return principal
 
     def _token(self, scope: Scope, headers: Headers) -> str | None:

@@ -1,6 +1,7 @@
 """The events of a study over HTTP: as a stream that can be resumed, or page by page."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Final
@@ -15,7 +16,7 @@ from app.api.paths import Project, StudyName
 from app.api.problems import documented
 from app.domain.event import Event
 from app.domain.study import StudyId
-from app.gate import READ
+from app.gate import READ, Welcome
 from app.house import House, TheHouse
 from app.lifecycle.follow import Followers, Heard
 from app.storage import DatabaseUnavailable, feed, studies
@@ -24,7 +25,7 @@ from thiessen.contract.words import NeverNull
 
 STREAM: Final = "text/event-stream"
 PAGE: Final = 100  # events read and sent at once
-HEARTBEAT_SECONDS: Final = 15.0
+HEARTBEAT_SECONDS: Final = 5.0  # and then it is seen whether the reader is welcome still
 RECONNECT_MILLISECONDS: Final = 2000
 
 router = APIRouter(tags=["events"], dependencies=[READ])
@@ -51,6 +52,7 @@ async def events(
     name: StudyName,
     house: TheHouse,
     project: Project,
+    is_welcome: Welcome,
     accept: Accept = "*/*",
     last_event_id: LastEventId = None,
     after: After = 0,
@@ -60,7 +62,7 @@ async def events(
     study = await house.store.seen(partial(studies.named, project=project, name=name))
     after = after if last_event_id is None else last_event_id
     if STREAM in accept:
-        return EventStream(house.followers, _frames(house, study.id, after))
+        return EventStream(house.followers, _frames(house, study.id, after, is_welcome))
     found = await _page(house, study.id, after, limit)
     page = contract.EventPage(
         events=[wire.event(event) for event in found], next=found[-1].seq if found else after
@@ -82,23 +84,23 @@ class EventStream(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-async def _frames(house: House, study_id: StudyId, after: int) -> AsyncIterator[str]:
+async def _frames(
+    house: House, study_id: StudyId, after: int, is_welcome: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[str]:
     """Yield page after page, then each new one. The next is read only when the last has been sent."""
     yield f"retry: {RECONNECT_MILLISECONDS}\n\n"
-    while True:
-        try:
+    with suppress(DatabaseUnavailable):  # the reader comes back and goes on where it was
+        while await is_welcome():
             found = await _page(house, study_id, after, PAGE)
-        except DatabaseUnavailable:
-            return  # the reader comes back and goes on where it was
-        if found:
-            yield "".join(_frame(event) for event in found)
-            after = found[-1].seq
-        if len(found) == PAGE:
-            continue
-        while (heard := await _next(house, study_id, after)) is Heard.SILENCE:
-            yield ": alive\n\n"
-        if heard is Heard.END:
-            return
+            if found:
+                yield "".join(_frame(event) for event in found)
+                after = found[-1].seq
+            if len(found) == PAGE:
+                continue
+            while (heard := await _next(house, study_id, after)) is Heard.SILENCE and await is_welcome():
+                yield ": alive\n\n"
+            if heard is Heard.END:
+                return
 
 
 async def _next(house: House, study_id: StudyId, after: int) -> Heard:

@@ -47,7 +47,6 @@ async def lease(sent: contract.LeaseRequest, house: TheHouse, who: Worker) -> Re
 
 async def _lease(sent: contract.LeaseRequest, house: House, who: Principal) -> list[Leased]:
     wish = Wish(
-        who=who.name,
         project=who.project,
         tasks=sent.tasks,
         studies=sent.studies,
@@ -55,7 +54,7 @@ async def _lease(sent: contract.LeaseRequest, house: House, who: Principal) -> l
         lease_for=wire.lease_for(sent, house.lease_for),
         deaf_until=await house.hearing.deaf_until(),
     )
-    return await lease_trials(house.store, house.memory, wire.runner(sent), wish)
+    return await lease_trials(house.store, house.memory, wire.runner(sent, who.name), wish)
 
 
 @router.post(
@@ -63,9 +62,8 @@ async def _lease(sent: contract.LeaseRequest, house: House, who: Principal) -> l
 )
 async def heartbeat(lease_id: LeaseId, sent: contract.Heartbeat, house: TheHouse, who: Worker) -> Response:
     """Renew a lease, keep the new points of the learning curve, and give orders."""
-    del who
     points = [point.model_dump() for point in sent.reports]
-    beat = await report.heartbeat(house.store, house.judge, lease_id, points, sent.log_tail)
+    beat = await report.heartbeat(house.store, house.judge, lease_id, who, points, sent.log_tail)
     house.heard.add(beat.worker)
     return answer(wire.beat(beat))
 
@@ -73,19 +71,19 @@ async def heartbeat(lease_id: LeaseId, sent: contract.Heartbeat, house: TheHouse
 @router.post("/leases/{lease_id}/complete", status_code=HTTPStatus.NO_CONTENT, responses={**ERRORS, **AWAY})
 async def complete(lease_id: LeaseId, outcome: contract.Outcome, house: TheHouse, who: Worker) -> Response:
     """End an attempt with its result; sending the same again is harmless."""
-    await report.complete(house.store, lease_id, wire.result(outcome), who.name)
+    await report.complete(house.store, lease_id, wire.result(outcome), who)
     return nothing()
 
 
 @router.post("/leases/{lease_id}/fail", status_code=HTTPStatus.NO_CONTENT, responses={**ERRORS, **AWAY})
 async def fail(lease_id: LeaseId, failure: contract.Failure, house: TheHouse, who: Worker) -> Response:
     """End an attempt with a fault; the trial is tried again while it has attempts."""
-    await report.fail(house.store, lease_id, wire.fault(failure), who.name)
+    await report.fail(house.store, lease_id, wire.fault(failure), who)
     return nothing()
 
 
 @router.post("/leases/{lease_id}/release", status_code=HTTPStatus.NO_CONTENT, responses={**ERRORS, **AWAY})
 async def release(lease_id: LeaseId, house: TheHouse, who: Worker) -> Response:
     """Give a trial back unfinished; the attempt is not used up."""
-    await report.release(house.store, lease_id, who.name)
+    await report.release(house.store, lease_id, who)
     return nothing()

@@ -29,6 +29,7 @@ router = APIRouter(tags=["studies"])
 
 Reader = Annotated[Principal, needs(Scope.READ)]
 Submitter = Annotated[Principal, needs(Scope.SUBMIT)]
+PURGING = Allowed(Scope.ADMIN)
 WRONG = documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
 REFUSED = documented(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
@@ -110,11 +111,13 @@ async def delete_study(
     project: Project,
     who: Submitter,
     *,
-    purge: Annotated[bool, Query(description="Remove it for good, with its history; for admins.")] = False,
+    purge: Annotated[
+        bool, Query(description="Remove it for good, with its history.", json_schema_extra=PURGING.told)
+    ] = False,
 ) -> Response:
     """Stop a study and take it out of every list. Its history is kept unless it is purged."""
     if purge:
-        Allowed(Scope.ADMIN).insist(who)
+        PURGING.insist(who)
         step = partial(change.purge, project=project, name=name, who=who.name)
         await asyncio.to_thread(house.store.write, step)  # it may take seconds
     else:

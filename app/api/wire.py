@@ -178,8 +178,9 @@ def _webhook(found: Webhook) -> dict[str, Any]:
     return {**vars(found), **asked, "state": "active" if found.is_active else "paused"}
 
 
-def runner(request: contract.LeaseRequest) -> Runner:
+def runner(request: contract.LeaseRequest, who: str) -> Runner:
     return Runner(
+        who=who,
         worker=request.worker,
         incarnation=request.incarnation,
         request_id=request.request_id,

@@ -30,8 +30,8 @@ async def register_worker(
     name: WorkerName, sent: contract.WorkerSpec, house: TheHouse, who: Worker
 ) -> Response:
     """Say what a worker has and can train; say it again after each start."""
-    del who
-    found = await house.store.written(partial(workers.register, name=name, **sent.model_dump()))
+    step = partial(register.register, name=name, who=who, **sent.model_dump())
+    found = await house.store.written(step)
     return answer(wire.worker(found))
 
 
@@ -51,15 +51,14 @@ async def drain_worker(
 
 @router.get("/workers", response_model=contract.Workers, responses=INVALID)
 async def list_workers(house: TheHouse, who: Reader) -> Response:
-    """List the workers, the last heard first."""
-    del who
-    found = await house.store.seen(workers.every)
+    """List the workers, the last heard first; of a project those that may work for it."""
+    found = await house.store.seen(partial(workers.every, project=who.project))
     return answer(contract.Workers(workers=[wire.worker(each) for each in found]))
 
 
 @router.get("/tasks", response_model=contract.Tasks, responses=INVALID)
 async def list_tasks(house: TheHouse, who: Reader) -> Response:
     """List the tasks that workers offer, with their versions."""
-    del who
-    offered = register.tasks_on_offer(await house.store.seen(workers.every))
+    found = await house.store.seen(partial(workers.every, project=who.project))
+    offered = register.tasks_on_offer(found)
     return answer(contract.Tasks(tasks=[wire.task(each) for each in offered]))

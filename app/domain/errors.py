@@ -61,6 +61,28 @@ class BoundElsewhere(Forbidden):
         )
 
 
+class LeaseOfAnother(Forbidden):
+    """The lease was taken with another token. Says nothing of its trial."""
+
+    def __init__(self, lease_id: str, who: Principal) -> None:
+        super().__init__(
+            f"Lease {lease_id[:8]}… was not taken with token {who.name!r}, so that cannot speak for it. Send "
+            "this with the token that took it or with an admin's; once that token is revoked or has expired, "
+            "any will do that may work in the project."
+        )
+
+
+class WorkerOfAnother(Forbidden):
+    """Another token speaks for the worker of this name."""
+
+    def __init__(self, name: str, who: Principal) -> None:
+        super().__init__(
+            f"Worker {name!r} was registered with another token than {who.name!r}. Choose another name with "
+            "`--name`, or come with that token. The name is free once that token is revoked or has expired, "
+            "or nothing was heard of the worker for five minutes."
+        )
+
+
 class TooManyRequests(Refusal):
     """Somebody asks more often than they may."""
 

@@ -91,6 +91,8 @@ MOVES: Final = (
     Move(_R, _F, Who.SERVER, Cause.ATTEMPTS_USED_UP),
     *(Move(_Q, result, Who.WORKER, Cause.LATE) for result in _RESULTS),
     *(Move(_F, result, Who.WORKER, Cause.LATE) for result in _RESULTS),
+    *(Move(_Q, result, Who.PERSON) for result in _RESULTS),  # imported for its config
+    *(Move(_F, result, Who.PERSON) for result in _RESULTS),
     Move(_F, _Q, Who.PERSON, Cause.RETRIED),
     Move(_Q, TrialState.CANCELLED, Who.PERSON),
     Move(_R, TrialState.CANCELLED, Who.PERSON),
@@ -111,6 +113,7 @@ class Slot:
 class Runner:
     """Who asked for a lease, and on what it will train."""
 
+    who: str  # the principal: its worker's name is only what it calls itself
     worker: str
     incarnation: str
     request_id: str

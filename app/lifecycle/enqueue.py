@@ -5,9 +5,10 @@ from typing import Any
 
 from app.domain.errors import InvalidRequest, StudyEnded
 from app.domain.study import Duplicates, Standing, Study
-from app.domain.trial import Origin, Result, TrialState
-from app.lifecycle.move import born, settle
+from app.domain.trial import Origin, Result, TrialState, Who
+from app.lifecycle.move import born, move, settle
 from app.storage import Transaction, bell, studies, trials
+from app.storage.trials import Place
 from thiessen.space import Config, SpaceError
 
 
@@ -57,7 +58,7 @@ def _add(
         result = replace(result, loss=study.spec.direction.loss(result.value), value=None)
     if known is not None:
         if study.spec.duplicates is Duplicates.FORBID:
-            return Added(number=known.number, state=known.state, is_new=False), standing
+            return _known(tx, known, result, standing, who)
         is_repeat = True
         if result is None and known.state in {TrialState.SUCCEEDED, TrialState.DIVERGED}:
             result = Result(state=known.state, loss=trials.loss(tx, known.id))
@@ -80,6 +81,16 @@ def _add(
         attributes=candidate.attributes,
     )
     return Added(number=place.number, state=place.state, is_new=True), standing
+
+
+def _known(
+    tx: Transaction, known: Place, result: Result | None, standing: Standing, who: str
+) -> tuple[Added, Standing]:
+    """Return the trial that a config has; one that has no result and no worker gets what is imported."""
+    if result is None or known.state not in {TrialState.QUEUED, TrialState.FAILED}:
+        return Added(number=known.number, state=known.state, is_new=False), standing
+    standing = move(tx, known, result.state, by=Who.PERSON, who=who, loss=result.loss)
+    return Added(number=known.number, state=result.state, is_new=False), standing
 
 
 def _validate(study: Study, index: int, config: Config) -> None:

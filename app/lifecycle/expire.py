@@ -14,7 +14,7 @@ SERVER = "server"
 
 
 def expire(store: Store, deaf_until: datetime) -> None:
-    """End studies whose time is over, and trials whose last permitted attempt went silent."""
+    """End studies whose time is over, and attempts that went silent and that nobody takes over."""
     for study_id, ending in store.read(studies.over_time):
         store.write(partial(_end_study, study_id=study_id, ending=ending))
     for trial_id, study_id in store.read(partial(trials.hopeless, deaf_until=deaf_until)):
@@ -36,7 +36,7 @@ def _end_study(tx: Transaction, study_id: StudyId, ending: Ending) -> None:
 
 
 def _end_trial(tx: Transaction, trial_id: TrialId, study_id: StudyId) -> TrialState | None:
-    """Fail a trial whose worker vanished, or put it back where its study gives nothing any more."""
+    """Fail a trial whose worker vanished, or put it back where its study gives nothing now."""
     studies.lock(tx, study_id)
     if not trials.is_overdue(tx, trial_id):
         return None

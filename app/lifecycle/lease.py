@@ -30,7 +30,6 @@ MOST_ROUNDS: Final = 64  # each lost race means that another worker got a trial;
 class Wish:
     """Which trials a worker can train, and for how long it asks each."""
 
-    who: str
     project: str | None  # the only one that it may work for
     tasks: Collection[str] | None  # all that it has registered when None
     studies: Collection[str] | None
@@ -204,17 +203,17 @@ def _claim(
     standing = studies.lock(tx, plan.study)
     if not _may_lease(standing, plan):
         return None
-    wish, gpus = request.wish, request.runner.slot.gpus
-    lease = NewLease(request.lease_ids[place], wish.lease_for, plan.floor)
+    who, gpus = request.runner.who, request.runner.slot.gpus
+    lease = NewLease(request.lease_ids[place], request.wish.lease_for, plan.floor)
     if plan.version is not None and standing.task_version is None:
         studies.pin(tx, plan.study, plan.version)
     if plan.overdue is None and not plan.is_queued:
-        new = newborn(tx, request.memory, standing, lease, who=wish.who, gpus=gpus, thought=thought)
+        new = newborn(tx, request.memory, standing, lease, who=who, gpus=gpus, thought=thought)
         return None if new is None else _begin(tx, request, plan, lease, place, *new, attempt=1)
     found = trials.next_queued(tx, plan.study) if plan.overdue is None else _overdue(tx, plan.overdue)
     if found is None:
         return None
-    given = give(tx, found, lease, who=wish.who, gpus=gpus)
+    given = give(tx, found, lease, who=who, gpus=gpus)
     return _begin(tx, request, plan, lease, place, found, given, attempt=found.attempts + 1)
 
 
@@ -262,7 +261,7 @@ def _overdue(tx: Transaction, trial_id: TrialId) -> Place | None:
     """Return a running trial that nobody has spoken for in time, if it may be tried again."""
     found = trials.at(tx, trial_id)
     is_free = found.attempts < found.max_attempts and trials.is_overdue(tx, trial_id)
-    return found if is_free else None
+    return found if is_free and attempts.late_result(tx, trial_id) is None else None
 
 
 def _given_before(tx: Transaction, runner: Runner) -> Found:

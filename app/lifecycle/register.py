@@ -2,10 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
-from app.storage import Transaction, bell, workers
+from app.domain.access import Principal, Scope
+from app.domain.errors import WorkerOfAnother
+from app.storage import Transaction, bell, clock, tokens, workers
 from app.storage.workers import Registered
+
+GONE_AFTER: Final = timedelta(minutes=5)  # of silence; its name is then free for others
 
 
 @dataclass
@@ -17,6 +22,25 @@ class Offered:
     workers: int = 0
     description: str = ""
     dimensions: dict[str, Any] = field(default_factory=dict)
+
+
+def register(tx: Transaction, name: str, who: Principal, **told: Any) -> Registered:
+    """Store what a worker says of itself, unless the name is another's. Raises WorkerOfAnother."""
+    known = workers.registered(tx, name)
+    if known is not None and not _may_replace(tx, known, who):
+        raise WorkerOfAnother(name, who)
+    instead_of = who.name if known is None else known.who
+    found = workers.register(tx, name, who=who.name, instead_of=instead_of, **told)
+    if found.who != who.name:  # it was quicker
+        raise WorkerOfAnother(name, who)
+    return found
+
+
+def _may_replace(tx: Transaction, known: Registered, who: Principal) -> bool:
+    is_server_admin = who.may(Scope.ADMIN) and who.project is None
+    if known.who == who.name or is_server_admin or not tokens.is_valid(tx, known.who):
+        return True
+    return clock.read(tx) - known.seen_at >= GONE_AFTER
 
 
 def drain(tx: Transaction, name: str, *, is_draining: bool) -> Registered:

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any, Protocol
 
 from app import failpoint, meters
-from app.domain.errors import LeaseLost, Refusal, ResultDiffers
-from app.domain.study import STOPPING, StudyState
+from app.domain.access import Principal, Scope
+from app.domain.errors import LeaseLost, LeaseOfAnother, Refusal, ResultDiffers
+from app.domain.study import STOPPING, StudyId, StudyState
 from app.domain.trial import Cause, Fault, Result, TrialState, Who
 from app.lifecycle.judge import Case, Judge
 from app.lifecycle.move import move
-from app.storage import Store, Transaction, attempts, bell, studies, trials
+from app.storage import Store, Transaction, attempts, bell, studies, tokens, trials
 from app.storage.attempts import Held
 from app.storage.trials import Place
 
@@ -52,10 +53,17 @@ class Beat:
 
 
 async def heartbeat(
-    store: Store, judge: Judge, lease_id: str, points: list[dict[str, Any]], log_tail: str | None = None
+    store: Store,
+    judge: Judge,
+    lease_id: str,
+    who: Principal,
+    points: list[dict[str, Any]],
+    log_tail: str | None = None,
 ) -> Beat:
-    """Renew the lease, keep the new points, and return the orders. Raises LeaseLost."""
-    beat, case = await store.written(partial(_renew, lease_id=lease_id, points=points, log_tail=log_tail))
+    """Renew the lease, keep the new points, and return the orders. Raises LeaseLost, LeaseOfAnother."""
+    beat, case = await store.written(
+        partial(_renew, lease_id=lease_id, who=who, points=points, log_tail=log_tail)
+    )
     meters.REPORTS.inc(len(points))
     if case is None:
         return beat
@@ -64,14 +72,15 @@ async def heartbeat(
 
 
 def _renew(
-    tx: Transaction, lease_id: str, points: list[dict[str, Any]], log_tail: str | None
+    tx: Transaction, lease_id: str, who: Principal, points: list[dict[str, Any]], log_tail: str | None
 ) -> tuple[Beat, Case | None]:
     renewed = trials.renew(tx, lease_id)  # first: it locks the trial against a twin of this call
     if renewed is None:
-        raise _lost(lease_id, _given(tx, lease_id))
+        raise _lost(lease_id, _given(tx, lease_id, who))
     if points or log_tail is not None:
         attempts.report(tx, lease_id, points, log_tail)
     orders = studies.orders(tx, renewed.study_id, lease_id)
+    _insist(tx, lease_id, renewed.study_id, orders.who, who)  # else none of this has happened
     if orders.state is StudyState.STOPPED or orders.reason in STOPPING:
         why = (
             f"The study is {orders.state}." if orders.reason is None else f"The study ended: {orders.reason}."
@@ -91,8 +100,10 @@ def _renew(
     )
 
 
-async def complete(store: Store, lease_id: str, result: Result, who: str) -> None:
-    """End the attempt and its trial with a result, or repeat that. Raises LeaseLost, ResultDiffers.
+async def complete(store: Store, lease_id: str, result: Result, who: Principal) -> None:
+    """End the attempt and its trial with a result, or repeat that.
+
+    Raises LeaseLost, LeaseOfAnother, ResultDiffers.
 
     A result under a lost lease is kept with its attempt. It counts when its trial has no other result and
     nobody has the trial; else it is refused after it was kept.
@@ -105,8 +116,11 @@ async def complete(store: Store, lease_id: str, result: Result, who: str) -> Non
         meters.RESULTS.labels(result.state).inc()
 
 
-async def fail(store: Store, lease_id: str, fault: Fault, who: str) -> None:
-    """End the attempt with a fault; the trial queues again while it may. Raises LeaseLost, ResultDiffers."""
+async def fail(store: Store, lease_id: str, fault: Fault, who: Principal) -> None:
+    """End the attempt with a fault; the trial queues again while it may.
+
+    Raises LeaseLost, LeaseOfAnother, ResultDiffers.
+    """
     state = await store.written(partial(_fail, lease_id=lease_id, fault=fault, who=who))
     if state is TrialState.QUEUED:
         meters.RETRIES.labels(fault.cause).inc()
@@ -114,28 +128,28 @@ async def fail(store: Store, lease_id: str, fault: Fault, who: str) -> None:
         meters.RESULTS.labels(state).inc()
 
 
-async def release(store: Store, lease_id: str, who: str) -> None:
-    """Queue the trial again without using up the attempt. Raises LeaseLost."""
+async def release(store: Store, lease_id: str, who: Principal) -> None:
+    """Queue the trial again without using up the attempt. Raises LeaseLost, LeaseOfAnother."""
     await store.written(partial(_release, lease_id=lease_id, who=who))
 
 
-def _complete(tx: Transaction, lease_id: str, result: Result, who: str) -> Told | Refusal:
-    held = _given(tx, lease_id)
+def _complete(tx: Transaction, lease_id: str, result: Result, who: Principal) -> Told | Refusal:
+    held = _given(tx, lease_id, who)
     if _is_current(held, lease_id):
         result = _settled(tx, held, result)
-        _finish(tx, held, result, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
+        _finish(tx, held, result, by=Who.WORKER, who=who.name, attempt=held.number, gpus=held.gpus)
         failpoint.reached("half-a-complete")
         attempts.end(tx, lease_id, result.state, loss=result.loss, message=result.diverged)
         return Told.FIRST
     if held.outcome not in {Cause.LOST, TrialState.CANCELLED}:
         _accept_repeat(tx, lease_id, held, _settled(tx, held, result))
         return Told.AGAIN
-    return _late(tx, lease_id, held, _settled(tx, held, result), who)
+    return _late(tx, lease_id, held, _settled(tx, held, result), who.name)
 
 
-def _fail(tx: Transaction, lease_id: str, fault: Fault, who: str) -> TrialState | None:
+def _fail(tx: Transaction, lease_id: str, fault: Fault, who: Principal) -> TrialState | None:
     """Return what became of the trial, None when this had been told before."""
-    held = _given(tx, lease_id)
+    held = _given(tx, lease_id, who)
     if not _is_current(held, lease_id):
         if held.outcome in {Cause.LOST, Cause.RELEASED, TrialState.CANCELLED}:
             raise _lost(lease_id, held)
@@ -145,11 +159,19 @@ def _fail(tx: Transaction, lease_id: str, fault: Fault, who: str) -> TrialState 
     attempts.end(tx, lease_id, fault.cause, message=fault.message, traceback=fault.traceback)
     is_retried = fault.retry and fault.cause in studies.retried(tx, held.study_id)
     ending: Ends = queue_again if held.number < held.max_attempts and is_retried else give_up
-    return ending(tx, _place(held), fault.cause, by=Who.WORKER, who=who, attempt=held.number, gpus=held.gpus)
+    return ending(
+        tx,
+        _place(held),
+        fault.cause,
+        by=Who.WORKER,
+        who=who.name,
+        attempt=held.number,
+        gpus=held.gpus,
+    )
 
 
-def _release(tx: Transaction, lease_id: str, who: str) -> None:
-    held = _given(tx, lease_id)
+def _release(tx: Transaction, lease_id: str, who: Principal) -> None:
+    held = _given(tx, lease_id, who)
     if not _is_current(held, lease_id):
         if held.outcome == Cause.RELEASED:
             return
@@ -160,7 +182,7 @@ def _release(tx: Transaction, lease_id: str, who: str) -> None:
         _place(held),
         Cause.RELEASED,
         by=Who.WORKER,
-        who=who,
+        who=who.name,
         attempt=held.number,
         gpus=held.gpus,
         max_attempts=held.max_attempts + 1,
@@ -280,12 +302,25 @@ def _settled(tx: Transaction, held: Held, result: Result) -> Result:
     return replace(result, loss=attempts.last_loss(tx, held, metric))
 
 
-def _given(tx: Transaction, lease_id: str) -> Held:
+def _given(tx: Transaction, lease_id: str, who: Principal) -> Held:
     """Return the attempt of a lease, with its study locked: a twin of this call is over."""
     held = attempts.held_by(tx, lease_id)
     if held is None:
         raise LeaseLost(lease_id, "this server has never given it")
+    _insist(tx, lease_id, held.study_id, held.who, who)
     return held
+
+
+def _insist(tx: Transaction, lease_id: str, study_id: StudyId, taker: str, who: Principal) -> None:
+    """Refuse who has the id of a lease and did not take it. Raises LeaseOfAnother.
+
+    A result outlives its token: once that is revoked or has expired, others may bring it.
+    """
+    if taker == who.name:
+        return
+    is_heir = who.may(Scope.ADMIN) or not tokens.is_valid(tx, taker)
+    if not is_heir or not who.sees(studies.numbered(tx, study_id).project):
+        raise LeaseOfAnother(lease_id, who)
 
 
 def _is_current(held: Held, lease_id: str) -> bool:

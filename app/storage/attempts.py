@@ -30,6 +30,7 @@ class Held:
     attempts: int
     max_attempts: int
     current: str | None  # the lease that the trial was last given to
+    who: str  # took the lease
     number: int
     gpus: int
     ended_at: datetime | None
@@ -52,7 +53,7 @@ _HELD: Final = Prepared(
         trials.c.lease_id,
         *(
             attempts.c[name]
-            for name in ("number", "gpus", "ended_at", "outcome", "cause", "loss", "message", "late")
+            for name in ("who", "number", "gpus", "ended_at", "outcome", "cause", "loss", "message", "late")
         ),
     )
     .select_from(
@@ -66,6 +67,7 @@ _HELD: Final = Prepared(
 _OF_REQUEST: Final = Prepared(
     select(attempts.c.lease_id)
     .where(
+        attempts.c.who == bindparam("of_who"),
         attempts.c.worker == bindparam("of_worker"),
         attempts.c.incarnation == bindparam("of_incarnation"),
         attempts.c.request_id == bindparam("of_request"),
@@ -74,7 +76,7 @@ _OF_REQUEST: Final = Prepared(
 )
 _BEGIN: Final = Prepared(
     insert(attempts).values(last_step=-1, started_at=now()),
-    "trial_id", "number", "lease_id", "request_id", "place", "worker", "incarnation", "device", "gpus",
+    "trial_id", "number", "lease_id", "request_id", "place", "who", "worker", "incarnation", "device", "gpus",
     "environment", "task_version",
 )  # fmt: skip
 _END: Final = Prepared(
@@ -112,6 +114,7 @@ def begin(
         "lease_id": lease_id,
         "request_id": runner.request_id,
         "place": place,
+        "who": runner.who,
         "worker": runner.worker,
         "incarnation": runner.incarnation,
         "device": runner.slot.name,
@@ -128,6 +131,7 @@ def begin(
 def of_request(tx: Transaction, runner: Runner) -> Sequence[str]:
     """Return the leases that this request was answered with before."""
     of = {
+        "of_who": runner.who,
         "of_worker": runner.worker,
         "of_incarnation": runner.incarnation,
         "of_request": runner.request_id,

@@ -276,6 +276,7 @@ class Orders:
     reason: Ending | None
     direction: Direction
     stopping: Mapping[str, Any] | None
+    who: str  # took the lease
     worker: str
     is_draining: bool
 
@@ -283,12 +284,13 @@ class Orders:
 def orders(tx: Transaction, study_id: StudyId, lease_id: str) -> Orders:
     """Return what decides the orders to the worker that has this lease on a trial of a study."""
     row = _ORDERS.one(tx, {"of": study_id, "lease": lease_id})
-    state, reason, direction, stopping, worker, is_draining = row
+    state, reason, direction, stopping, who, worker, is_draining = row
     return Orders(
         StudyState(state),
         None if reason is None else Ending(reason),
         Direction(direction),
         stopping,
+        who,
         worker,
         bool(is_draining),
     )
@@ -441,6 +443,7 @@ _ORDERS: Final = Prepared(
         studies.c.reason,
         studies.c.direction,
         studies.c.stopping,
+        attempts.c.who,
         attempts.c.worker,
         workers.c.is_draining,
     )

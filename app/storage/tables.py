@@ -217,6 +217,7 @@ attempts = Table(
     Column("lease_id", String(64), nullable=False, unique=True),
     Column("request_id", String(100), nullable=False),
     Column("place", Integer, nullable=False, server_default="0"),  # among the leases of its request
+    Column("who", String(100), nullable=False, server_default="anonymous"),  # took the lease, as in events
     Column("worker", String(100), nullable=False),
     Column("incarnation", String(100), nullable=False),
     Column("device", String(100), nullable=False),
@@ -235,7 +236,7 @@ attempts = Table(
     Column("message", Text),
     Column("traceback", Text),
     Column("late", JSON(none_as_null=True)),  # a result that came when the lease was lost
-    UniqueConstraint("worker", "incarnation", "request_id", "place"),
+    UniqueConstraint("who", "worker", "incarnation", "request_id", "place"),
     Index("attempts_under_way", "worker", "trial_id", **_where("ended_at IS NULL")),
 )
 
@@ -280,6 +281,7 @@ workers = Table(
     "workers",
     metadata,
     Column("name", String(100), primary_key=True),
+    Column("who", String(100), nullable=False),  # registered it, as in events
     Column("incarnation", String(100), nullable=False),
     Column("devices", JSON, nullable=False),
     Column("slots", Integer, nullable=False),

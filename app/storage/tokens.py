@@ -55,6 +55,11 @@ def valid(tx: Transaction, digest: str) -> tuple[Token, str] | None:
     return None if row is None else (_token(row), row.digest)
 
 
+def is_valid(tx: Transaction, name: str) -> bool:
+    """Return whether there is a token of this name that lets its owner in."""
+    return tx.execute(select(exists().where(tokens.c.name == name, *_is_valid()))).scalar_one()
+
+
 def any_valid(tx: Transaction) -> bool:
     """Return whether anybody could be let in by a token."""
     return tx.execute(select(exists().where(*_is_valid()))).scalar_one()

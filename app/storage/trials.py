@@ -7,7 +7,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, bindparam, func, insert, select, update
+from sqlalchemy import BigInteger, ColumnElement, bindparam, exists, func, insert, select, update
 
 from app.domain.errors import TrialNotFound
 from app.domain.study import EARLY, Direction, Requires, Study, StudyId, StudyState
@@ -314,6 +314,7 @@ def _overdue(shape: Shape) -> Prepared:
             *_expired(bindparam("deaf", type_=trials.c.free_at.type)),
             IS_LEASING,
             trials.c.attempts < trials.c.max_attempts,
+            ~_has_late(),
         )
         .order_by(trials.c.free_at, trials.c.id)
     )
@@ -328,11 +329,16 @@ def any_overdue(tx: Transaction, deaf_until: datetime) -> StudyId | None:
 
 
 def hopeless(tx: Transaction, deaf_until: datetime) -> list[tuple[TrialId, StudyId]]:
-    """Return running trials whose lease has expired and that nobody will be given again."""
-    ended = studies.c.reason.in_(sorted(EARLY)) | (studies.c.state == StudyState.STOPPED)
+    """Return running trials whose lease has expired and that nobody is given as they are."""
+    rests = studies.c.reason.in_(sorted(EARLY)) | (studies.c.state != StudyState.ACTIVE)
     is_last = trials.c.attempts >= trials.c.max_attempts
     statement = (
-        select(trials.c.id, trials.c.study_id, (ended | is_last).label("is_hopeless"), studies.c.retry)
+        select(
+            trials.c.id,
+            trials.c.study_id,
+            (rests | is_last | _has_late()).label("is_hopeless"),
+            studies.c.retry,
+        )
         .join(studies, studies.c.id == trials.c.study_id)
         .where(*_expired(deaf_until))
         .order_by(trials.c.free_at)
@@ -463,6 +469,11 @@ _LEASED: Final = Prepared(
 
 def _expired(deaf_until: Any) -> tuple[Any, ...]:
     return trials.c.state == TrialState.RUNNING, trials.c.free_at <= now(), now() >= deaf_until
+
+
+def _has_late() -> ColumnElement[bool]:
+    """Whether a trial has a result that came late: it needs no more attempts."""
+    return exists().where(attempts.c.trial_id == trials.c.id, attempts.c.late.is_not(None))
 
 
 def _ranked(tx: Transaction, top: int, *where: Any) -> list[Ranked]:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from app.domain.errors import WorkerNotFound
 from app.storage.prepared import Prepared
 from app.storage.store import Transaction
-from app.storage.tables import attempts, now, workers
+from app.storage.tables import attempts, now, projects, studies, tokens, trials, workers
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Registered:
     """A worker as it registered itself."""
 
     name: str
+    who: str
     incarnation: str
     slots: list[dict[str, Any]]
     labels: dict[str, str]
@@ -32,7 +33,7 @@ class Registered:
 _COLUMNS: Final = [
     workers.c[name]
     for name in (
-        "name", "incarnation", "devices", "labels", "tasks", "is_draining", "registered_at", "seen_at",
+        "name", "who", "incarnation", "devices", "labels", "tasks", "is_draining", "registered_at", "seen_at",
     )
 ]  # fmt: skip
 _ONE: Final = Prepared(select(*_COLUMNS).where(workers.c.name == bindparam("of")))
@@ -42,13 +43,19 @@ def register(
     tx: Transaction,
     name: str,
     *,
+    who: str,
+    instead_of: str,
     incarnation: str,
     slots: list[dict[str, Any]],
     labels: dict[str, str],
     tasks: list[dict[str, Any]],
 ) -> Registered:
-    """Store a worker, or what it says of itself now; a new incarnation is not draining."""
+    """Store a worker, or what it says of itself now; a new incarnation is not draining.
+
+    Nothing is stored over the worker of anybody but `instead_of`.
+    """
     values = {
+        "who": who,
         "incarnation": incarnation,
         "devices": slots,
         "slots": len(slots),
@@ -65,7 +72,11 @@ def register(
     statement = dialect.insert(workers).values(
         name=name, **{"is_draining": False, "registered_at": now()} | values
     )
-    tx.execute(statement.on_conflict_do_update(index_elements=[workers.c.name], set_=values))
+    tx.execute(
+        statement.on_conflict_do_update(
+            index_elements=[workers.c.name], set_=values, where=workers.c.who == instead_of
+        )
+    )
     found = registered(tx, name)
     if found is None:
         raise WorkerNotFound(name)
@@ -78,14 +89,19 @@ def registered(tx: Transaction, name: str) -> Registered | None:
     return None if row is None else Registered(*row)
 
 
-def every(tx: Transaction) -> list[Registered]:
-    """Return all workers, the last seen first, with how many attempts each has under way."""
-    running = (
-        select(func.count())
-        .where(attempts.c.worker == workers.c.name, attempts.c.ended_at.is_(None))
-        .scalar_subquery()
-    )
-    statement = select(*_COLUMNS, running).order_by(workers.c.seen_at.desc(), workers.c.name)
+def every(tx: Transaction, project: str | None = None) -> list[Registered]:
+    """Return all workers, the last seen first, with how many attempts each has under way.
+
+    Of one project: those that may work for it, with its attempts alone.
+    """
+    running = select(func.count()).where(attempts.c.worker == workers.c.name, attempts.c.ended_at.is_(None))
+    registered_by = select(*_COLUMNS).outerjoin(tokens, tokens.c.name == workers.c.who)
+    if project is not None:
+        own = select(projects.c.id).where(projects.c.name == project).scalar_subquery()
+        running = running.join_from(attempts, trials).join(studies).where(studies.c.project_id == own)
+        registered_by = registered_by.where(tokens.c.project_id.is_(None) | (tokens.c.project_id == own))
+    statement = registered_by.add_columns(running.scalar_subquery().label("running"))
+    statement = statement.order_by(workers.c.seen_at.desc(), workers.c.name)
     return [Registered(*tuple(row)) for row in tx.execute(statement)]
 
 

@@ -111,6 +111,7 @@ def _trials() -> None:
 def _attempts() -> None:
     with op.batch_alter_table("attempts") as attempts:
         attempts.add_column(sa.Column("place", sa.Integer, nullable=False, server_default="0"))
+        attempts.add_column(sa.Column("who", sa.String(100), nullable=False, server_default="anonymous"))
         attempts.add_column(sa.Column("task_version", sa.String(200)))
         attempts.add_column(sa.Column("gpus", sa.Integer, nullable=False, server_default="0"))
         attempts.add_column(sa.Column("cause", sa.String(30)))
@@ -120,8 +121,8 @@ def _attempts() -> None:
         attempts.add_column(sa.Column("late", sa.JSON(none_as_null=True)))
         attempts.drop_constraint("attempts_worker_incarnation_request_id_unique", type_="unique")
         attempts.create_unique_constraint(
-            "attempts_worker_incarnation_request_id_place_unique",
-            ["worker", "incarnation", "request_id", "place"],
+            "attempts_who_worker_incarnation_request_id_place_unique",
+            ["who", "worker", "incarnation", "request_id", "place"],
         )
     op.create_index(
         "attempts_under_way",
@@ -166,6 +167,7 @@ def _workers() -> None:
     op.create_table(
         "workers",
         sa.Column("name", sa.String(100), nullable=False),
+        sa.Column("who", sa.String(100), nullable=False),
         sa.Column("incarnation", sa.String(100), nullable=False),
         sa.Column("devices", sa.JSON, nullable=False),
         sa.Column("slots", sa.Integer, nullable=False),

@@ -1,6 +1,7 @@
 """Who may do what: every route, every scope."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -9,11 +10,13 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from app.api import events
 from app.api.limits import LARGEST_BODY
 from app.domain.access import CONSOLE, Scope
 from app.domain.project import Quotas
-from app.gate import FRESH_SECONDS, OPEN, Allowed, address_of
+from app.gate import FRESH_SECONDS, MORE, OPEN, Allowed, address_of
 from app.lifecycle import access, projects
+from app.lifecycle.register import GONE_AFTER
 from app.main import build
 from app.settings import Settings, WrongSetting
 from app.storage import DatabaseUnavailable, open_store
@@ -22,7 +25,7 @@ from app.storage.tables import audit
 from app.storage.tables import tokens as tokens_table
 from tests.api.conftest import a_study
 from tests.api.test_problems import is_a_problem
-from tests.conftest import MovableClock
+from tests.conftest import MovableClock, wait_until
 
 
 def token_of(store, name, *scopes, **options):
@@ -112,6 +115,24 @@ def test_every_route_lets_in_its_scope_and_admins_and_nobody_else(guarded, anony
                 assert is_a_problem(answer, 403, "forbidden", said)
 
 
+def test_a_part_of_a_route_that_needs_more_says_so_in_the_document(guarded, anonymous):
+    parts = [
+        (method.upper(), path, each["name"], each["schema"][MORE], operation["security"][0]["token"])
+        for path, operations in guarded.app.openapi()["paths"].items()
+        for method, operation in operations.items()
+        for each in operation.get("parameters", [])
+        if MORE in each["schema"]
+    ]
+
+    assert {(method, name) for method, _, name, *_ in parts} == {("DELETE", "purge")}
+    for number, (method, path, name, more, scopes) in enumerate(parts):
+        usual = token_of(guarded.store, f"usual-{number}", *map(Scope, scopes))
+        asked = f"{path}?{name}=true"
+        refused = ask(anonymous, method, asked, usual)
+        assert is_a_problem(refused, 403, "forbidden", f"needs the scope {more}")
+        assert ask(guarded, method, asked).status_code == 404
+
+
 def test_what_does_not_exist_is_not_told_to_strangers(anonymous, guarded):
     assert ask(anonymous, "GET", "/api/v1/nothing").status_code == 401
     assert guarded.get("/api/v1/nothing").status_code == 404
@@ -136,6 +157,154 @@ def test_a_worker_with_its_token_trains_and_does_nothing_else(guarded, anonymous
     assert anonymous.get("/api/v1/studies/s", headers=worker).status_code == 403
     assert anonymous.post("/api/v1/studies", json=a_study(name="z"), headers=worker).status_code == 403
     assert anonymous.get("/", headers=worker).status_code == 403
+
+
+SPEAKS = {
+    "heartbeat": {"reports": [{"step": 1, "metrics": {"m": 0.5}}]},
+    "complete": {"loss": 0.5},
+    "fail": {"kind": "error", "message": "boom"},
+    "release": {},
+}
+
+
+@pytest.fixture
+def leased(guarded, anonymous):
+    """A lease that the token `node-7` took."""
+    guarded.post("/api/v1/studies", json=a_study())
+    headers = bearing(token_of(guarded.store, "node-7", Scope.WORK))
+    request = {"worker": "w", "incarnation": "i", "request_id": "r", "tasks": ["t"]}
+    [lease] = anonymous.post("/api/v1/leases", json=request, headers=headers).json()["leases"]
+    return lease | {"request": request, "headers": headers}
+
+
+def speak(client, leased, verb, headers):
+    return client.post(f"/api/v1/leases/{leased['lease_id']}/{verb}", json=SPEAKS[verb], headers=headers)
+
+
+@pytest.mark.parametrize("verb", SPEAKS)
+def test_a_lease_is_worth_nothing_with_another_token(guarded, anonymous, leased, verb):
+    thief = bearing(token_of(guarded.store, "node-8", Scope.WORK))
+    before = guarded.get("/api/v1/studies/s/trials/0").json()
+
+    refused = speak(anonymous, leased, verb, thief)
+
+    assert is_a_problem(refused, 403, "forbidden", "not taken with token 'node-8'")
+    assert "node-7" not in refused.text
+    assert guarded.get("/api/v1/studies/s/trials/0").json() == before
+    assert speak(anonymous, leased, verb, leased["headers"]).status_code in {200, 204}
+    assert speak(anonymous, leased, verb, thief).status_code == 403
+
+
+def test_a_late_result_is_not_taken_from_another_token(guarded, anonymous, leased):
+    thief = bearing(token_of(guarded.store, "node-8", Scope.WORK))
+    guarded.patch("/api/v1/studies/s/trials/0", json={"state": "cancelled"})
+
+    assert speak(anonymous, leased, "complete", thief).status_code == 403
+    assert guarded.get("/api/v1/studies/s/trials/0").json()["attempts"][0]["late"] is None
+
+
+def test_the_request_of_another_token_is_another_request(guarded, anonymous, leased):
+    thief = bearing(token_of(guarded.store, "node-8", Scope.WORK))
+
+    again = anonymous.post("/api/v1/leases", json=leased["request"], headers=leased["headers"])
+    guarded.patch("/api/v1/studies/s", json={"state": "paused"})
+    nothing = anonymous.post("/api/v1/leases", json=leased["request"], headers=thief)
+    guarded.patch("/api/v1/studies/s", json={"state": "active"})
+    other = anonymous.post("/api/v1/leases", json=leased["request"], headers=thief)
+
+    assert again.json()["leases"][0]["lease_id"] == leased["lease_id"]
+    assert nothing.json()["leases"] == []
+    assert other.json()["leases"][0]["trial"] == 1
+
+
+@pytest.mark.parametrize("verb", SPEAKS)
+def test_an_admin_speaks_for_any_lease_of_its_projects(guarded, anonymous, leased, verb):
+    elsewhere = bearing(token_of(guarded.store, "chief", Scope.ADMIN, project="lab"))
+
+    assert speak(anonymous, leased, verb, elsewhere).status_code == 403
+    assert speak(guarded, leased, verb, None).status_code in {200, 204}
+
+
+def test_a_result_outlives_the_token_that_took_its_lease(guarded, anonymous, leased):
+    successor = bearing(token_of(guarded.store, "node-7b", Scope.WORK))
+    elsewhere = bearing(token_of(guarded.store, "node-9", Scope.WORK, project="lab"))
+    assert speak(anonymous, leased, "complete", successor).status_code == 403
+
+    guarded.delete("/api/v1/tokens/node-7")
+
+    assert speak(anonymous, leased, "complete", elsewhere).status_code == 403
+    assert speak(anonymous, leased, "complete", successor).status_code == 204
+    assert guarded.get("/api/v1/studies/s/trials/0").json()["state"] == "succeeded"
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_server_that_begins_to_want_tokens_hears_of_the_leases_of_before(database):
+    with serving(database) as open_to_all:
+        open_to_all.post("/api/v1/studies", json=a_study())
+        request = {"worker": "w", "incarnation": "i", "request_id": "r", "tasks": ["t"]}
+        [lease] = open_to_all.post("/api/v1/leases", json=request).json()["leases"]
+    with serving(database, require_tokens=True) as guarded:
+        worker = bearing(token_of(guarded.store, "node-7", Scope.WORK))
+
+        assert speak(guarded, lease, "complete", worker).status_code == 204
+
+
+def register(client, token, name="w", **changed):
+    told = {"incarnation": "i", "tasks": [{"name": "t"}]} | changed
+    return client.put(f"/api/v1/workers/{name}", json=told, headers=token and bearing(token))
+
+
+def workers_seen(client, token=None):
+    headers = token and bearing(token)
+    return {each["name"]: each for each in client.get("/api/v1/workers", headers=headers).json()["workers"]}
+
+
+def test_a_worker_that_lives_is_not_registered_anew_with_another_token(guarded, anonymous):
+    own = token_of(guarded.store, "node-7", Scope.WORK)
+    others = [
+        token_of(guarded.store, "node-8", Scope.WORK),
+        token_of(guarded.store, "chief", Scope.ADMIN, project="lab"),
+    ]
+    register(anonymous, own)
+
+    for token in others:
+        answer = register(anonymous, token, incarnation="j")
+        assert is_a_problem(answer, 403, "forbidden", "Worker 'w' was registered with another token")
+    assert workers_seen(guarded)["w"]["incarnation"] == "i"
+
+    assert register(anonymous, own, incarnation="j").status_code == 200
+    assert register(guarded, None, incarnation="k").status_code == 200
+
+
+@pytest.mark.parametrize("why", ["revoked", "silent"])
+def test_the_name_of_a_worker_is_free_when_it_is_gone(guarded, anonymous, why):
+    register(anonymous, token_of(guarded.store, "node-7", Scope.WORK))
+    other = token_of(guarded.store, "node-8", Scope.WORK)
+    if why == "revoked":
+        guarded.delete("/api/v1/tokens/node-7")
+    else:
+        MovableClock(guarded.store).advance(GONE_AFTER)
+
+    assert register(anonymous, other, incarnation="j").status_code == 200
+    assert workers_seen(guarded)["w"]["incarnation"] == "j"
+
+
+def test_a_bound_token_sees_the_workers_that_may_work_for_its_project(guarded, anonymous):
+    for project in (None, "lab", "default"):
+        token = token_of(guarded.store, f"works-for-{project}", Scope.WORK, project=project)
+        register(anonymous, token, name=f"of-{project}", tasks=[{"name": f"task-of-{project}"}])
+    bound = token_of(guarded.store, "bound", Scope.READ, project="lab")
+    guarded.post("/api/v1/studies", json=a_study())
+    guarded.post("/api/v1/projects/lab/studies", json=a_study())
+    request = {"worker": "of-None", "incarnation": "i", "request_id": "r", "tasks": ["t"], "max": 6}
+    guarded.post("/api/v1/leases", json=request)
+
+    assert workers_seen(guarded).keys() == {"of-None", "of-lab", "of-default"}
+    assert workers_seen(anonymous, bound).keys() == {"of-None", "of-lab"}
+    assert workers_seen(guarded)["of-None"]["running"] == 6
+    assert workers_seen(anonymous, bound)["of-None"]["running"] == 3
+    tasks = anonymous.get("/api/v1/tasks", headers=bearing(bound)).json()["tasks"]
+    assert [task["name"] for task in tasks] == ["task-of-None", "task-of-lab"]
 
 
 @pytest.mark.parametrize(
@@ -215,6 +384,24 @@ def test_a_revoked_token_is_worthless_once_the_memory_of_it_is_not_fresh(guarded
     assert guarded.get("/api/v1/tokens").json()["tokens"][1]["revoked_at"]
     assert guarded.post("/api/v1/tokens", json={"name": "ann", "scopes": ["read"]}).status_code == 409
     assert FRESH_SECONDS <= 2
+
+
+def test_a_stream_of_events_ends_when_its_token_is_revoked(guarded, monkeypatch):
+    now = [0.0]
+    guarded.app.state.gate._clock = lambda: now[0]
+    monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.05)
+    guarded.post("/api/v1/studies", json=a_study())
+    worn = bearing(token_of(guarded.store, "ann", Scope.READ))
+    headers = worn | {"accept": "text/event-stream"}
+    with ThreadPoolExecutor(1) as pool:
+        stream = pool.submit(guarded.get, "/api/v1/studies/s/events", headers=headers)
+        wait_until(lambda: guarded.app.state.house.followers._waiting)
+        assert guarded.delete("/api/v1/tokens/ann").status_code == 204
+        now[0] += FRESH_SECONDS
+        try:
+            assert "study.created" in stream.result(30).text
+        finally:
+            guarded.portal.call(guarded.app.state.house.followers.close)
 
 
 def test_revoking_nothing_is_told(guarded):

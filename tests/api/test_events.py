@@ -25,6 +25,10 @@ def house(api, caller):
     return api.app.state.house
 
 
+async def welcome():
+    return True
+
+
 def page(api, query="", **headers):
     return api.get(EVENTS + query, headers=headers).json()
 
@@ -172,7 +176,7 @@ def test_two_hundred_streams_wait_without_a_thread_and_without_a_connection(hous
     async def scenario():
         looking = asyncio.create_task(followers.look_out())
         before = threading.active_count()
-        streams = [events._frames(here, study, 1) for _ in range(200)]
+        streams = [events._frames(here, study, 1, welcome) for _ in range(200)]
         for frames in streams:
             assert (await anext(frames)).startswith("retry:")
         waiting = [asyncio.ensure_future(anext(frames)) for frames in streams]
@@ -271,7 +275,7 @@ def test_a_slow_reader_is_read_for_no_faster_than_it_reads(house):
         async def receive():
             await asyncio.Event().wait()
 
-        stream = events.EventStream(house.followers, events._frames(slow, 1, 0))
+        stream = events.EventStream(house.followers, events._frames(slow, 1, 0, welcome))
         sending = asyncio.create_task(stream({"type": "http"}, receive, send))
         await blocked.wait()
         await asyncio.sleep(0.05)
@@ -290,10 +294,23 @@ def test_silence_is_broken_by_a_comment(house, monkeypatch):
     alone = dataclasses.replace(house, followers=Followers(house.store))
 
     async def scenario():
-        frames = events._frames(alone, 1, 10**6)
+        frames = events._frames(alone, 1, 10**6, welcome)
         return [await anext(frames) for _ in range(3)]
 
     assert asyncio.run(scenario()) == ["retry: 2000\n\n", ": alive\n\n", ": alive\n\n"]
+
+
+def test_who_is_welcome_no_more_is_sent_no_further_page(house):
+    house.store.write(lambda tx: happen(tx, 1000))
+    answers = iter([True, True, False])
+
+    async def is_welcome():
+        return next(answers)
+
+    async def scenario():
+        return [frame async for frame in events._frames(house, 1, 0, is_welcome)]
+
+    assert len(asyncio.run(scenario())) == 3  # the first says when to come back
 
 
 def test_a_stream_of_a_study_that_is_removed_ends(house):

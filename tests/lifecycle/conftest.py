@@ -6,6 +6,7 @@ from itertools import count
 import pytest
 from sqlalchemy import select
 
+from app.domain.access import Principal, Scope
 from app.domain.study import DEFAULT_PROJECT, Budget, Remarks, Spec, Study
 from app.domain.trial import Fault, Result, Runner, Slot, TrialState
 from app.lifecycle import change, enqueue, expire, intervene, rank, report, submit
@@ -22,6 +23,7 @@ LEASE = timedelta(seconds=30)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 SPEC = {"name": "s", "task": "t", "space": Space(x=Float(0.0, 1.0)), "strategy": "biased_random", "seed": 1,
         "max_attempts": 2}  # fmt: skip
+WIM = Principal("wim", frozenset({Scope.WORK}))
 _requests = count()
 
 
@@ -41,7 +43,7 @@ def a_budget(**changed):
 
 def a_runner(**changed):
     values = {
-        "worker": "w", "incarnation": "i", "request_id": f"r{next(_requests)}",
+        "who": "wim", "worker": "w", "incarnation": "i", "request_id": f"r{next(_requests)}",
         "slot": Slot(name="cpu"), "environment": {},
     }  # fmt: skip
     return Runner(**values | changed)
@@ -70,7 +72,7 @@ class Desk:
 
     def leases(self, runner=None, *, expires=True, **wished):
         values = {
-            "who": "wim", "project": None, "tasks": ("t",), "studies": None, "most": 1,
+            "project": None, "tasks": ("t",), "studies": None, "most": 1,
             "lease_for": LEASE, "deaf_until": LONG_AGO,
         } | wished  # fmt: skip
         if expires:
@@ -90,18 +92,18 @@ class Desk:
         self.end(leased, Result(state=TrialState.PRUNED, value=value))
 
     def end(self, leased, result):
-        asyncio.run(report.complete(self.store, leased.lease_id, result, "wim"))
+        asyncio.run(report.complete(self.store, leased.lease_id, result, WIM))
 
     def fail(self, leased, cause="error", message="boom", **how):
-        asyncio.run(
-            report.fail(self.store, leased.lease_id, Fault(cause=cause, message=message, **how), "wim")
-        )
+        asyncio.run(report.fail(self.store, leased.lease_id, Fault(cause=cause, message=message, **how), WIM))
 
     def release(self, leased):
-        asyncio.run(report.release(self.store, leased.lease_id, "wim"))
+        asyncio.run(report.release(self.store, leased.lease_id, WIM))
 
     def beat(self, leased, points=(), log_tail=None):
-        return asyncio.run(report.heartbeat(self.store, self.judge, leased.lease_id, list(points), log_tail))
+        return asyncio.run(
+            report.heartbeat(self.store, self.judge, leased.lease_id, WIM, list(points), log_tail)
+        )
 
     def change(self, name="s", **changes):
         self.write(change.change, name=name, changes=changes, who="ann")

@@ -96,6 +96,27 @@ def test_enqueued_configs_come_first_and_the_same_list_again_adds_nothing(desk):
     assert desk.trial(2).turn == 0
 
 
+def test_a_result_imported_for_a_config_that_waits_or_has_failed_is_that_trials_result(desk):
+    desk.submit(max_attempts=1, max_trials=4)
+    desk.enqueue({"x": 0.1}, {"x": 0.2}, {"x": 0.3}, {"x": 0.4})
+    desk.fail(desk.lease())
+    running, ended = desk.lease(), desk.lease()
+    desk.complete(ended, 0.3)
+
+    results = [imported(x, loss=7.0) for x in (0.1, 0.2, 0.3, 0.4)]
+    added = desk.enqueue(*results)
+
+    assert [(each.number, each.state, each.is_new) for each in added] == [
+        (0, "succeeded", False), (1, "running", False), (2, "succeeded", False), (3, "succeeded", False),
+    ]  # fmt: skip
+    assert [desk.trial(number).loss for number in range(4)] == [7.0, None, 0.3, 7.0]
+    assert [desk.trial(number).origin for number in range(4)] == ["enqueued"] * 4
+    assert len(desk.landscape()) == 3
+    desk.complete(running, 0.2)
+    assert desk.enqueue(*results)[1].state == "succeeded"
+    assert (desk.standing().state, desk.standing().imported, desk.standing().trials) == ("completed", 0, 4)
+
+
 def test_a_config_outside_the_space_is_refused_with_its_place_and_nothing_is_added(desk):
     desk.submit()
     with pytest.raises(InvalidRequest, match=r"trials\.1\.config: .*x"):

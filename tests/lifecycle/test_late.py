@@ -4,6 +4,10 @@ import pytest
 
 from app.domain.errors import LeaseLost, ResultDiffers
 from app.domain.trial import Cause, TrialState
+from app.lifecycle import lease
+from app.storage import trials
+from app.storage.studies import Asked
+from tests.lifecycle.conftest import LONG_AGO
 
 
 @pytest.fixture
@@ -44,6 +48,36 @@ def test_a_late_result_counts_when_the_other_attempt_brings_none(desk, lost, end
     )
     assert desk.standing().state == "completed"
     desk.complete(slow, 0.1)  # told again it is as good as told
+
+
+def test_a_late_result_counts_when_the_other_attempt_falls_silent_and_the_trial_is_not_given_again(
+    desk, lost, clock
+):
+    slow, fast = lost
+    with pytest.raises(LeaseLost):
+        desk.complete(slow, 0.1)
+    clock.advance(desk.lease_for)
+    desk.submit(name="other")
+
+    assert desk.lease(expires=False).study == "other"
+    desk.expire()
+
+    assert (desk.trial().state, desk.trial().loss, len(desk.trial().attempts)) == ("succeeded", 0.1, 2)
+    with pytest.raises(LeaseLost):
+        desk.complete(fast, 0.2)
+    assert desk.trial().loss == 0.1
+
+
+def test_a_late_result_that_comes_between_the_plan_and_the_claim_is_seen(desk, lost, clock):
+    slow, _ = lost
+    clock.advance(desk.lease_for)
+    asked = Asked(tasks=["t"], names=None, project=None)
+    [overdue] = desk.store.read(lambda tx: list(trials.overdue(tx, LONG_AGO, asked)))
+
+    with pytest.raises(LeaseLost):
+        desk.complete(slow, 0.1)
+
+    assert desk.store.write(lambda tx: lease._overdue(tx, overdue.trial_id)) is None
 
 
 def test_a_late_result_counts_at_once_when_the_trial_waits(desk, lost):

@@ -8,10 +8,10 @@ from sqlalchemy import update
 
 from app.domain.errors import WorkerUnknown
 from app.domain.study import Requires
-from app.domain.trial import Slot
-from app.lifecycle.register import drain
+from app.domain.trial import Slot, TrialState
+from app.lifecycle.register import drain, register
 from app.storage.tables import projects
-from app.storage.workers import register
+from tests.lifecycle.conftest import WIM
 
 
 def registered(desk, name="w", incarnation="i", labels=None, **versions):
@@ -20,7 +20,7 @@ def registered(desk, name="w", incarnation="i", labels=None, **versions):
         for task, version in (versions or {"t": None}).items()
     ]
     told = {"incarnation": incarnation, "slots": [], "labels": labels or {}, "tasks": tasks}
-    desk.store.write(lambda tx: register(tx, name, **told))
+    desk.store.write(lambda tx: register(tx, name, WIM, **told))
 
 
 def test_studies_get_as_many_leases_as_their_priorities_say_and_none_starves(desk):
@@ -111,6 +111,26 @@ def test_a_project_never_runs_more_than_its_quota(desk):
     assert [bool(leased) for leased in leases] == [True, True, True, False, False]
     desk.complete(leases[0])
     assert desk.lease() is not None
+
+
+@pytest.mark.parametrize("state", ["paused", "stopped"])
+def test_a_trial_whose_worker_is_gone_holds_nothing_of_the_quota_while_its_study_rests(desk, clock, state):
+    desk.store.write(lambda tx: tx.execute(update(projects).values(max_running=1)).rowcount)
+    for name in ("resting", "other"):
+        desk.submit(name=name, max_gpu_hours=1.0)
+    gone = desk.lease(desk.runner(slot=Slot(name="cuda:0", gpus=1)), studies=["resting"])
+    desk.change("resting", state=state)
+    assert desk.lease(studies=["other"], expires=False) is None
+
+    clock.advance(desk.lease_for)
+    desk.expire()
+
+    assert desk.lease(studies=["other"], expires=False) is not None
+    clock.advance(timedelta(hours=2))
+    assert desk.progress("resting").gpu_hours < 0.1
+    assert desk.trial(0, "resting").state is TrialState.QUEUED
+    desk.complete(gone)  # it was not gone
+    assert desk.trial(0, "resting").state is TrialState.SUCCEEDED
 
 
 def test_several_are_leased_at_once_and_the_same_request_gets_the_same_ones(desk):

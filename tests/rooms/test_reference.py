@@ -21,3 +21,4 @@ def test_what_stands_around_the_calls_is_kept():
     assert "Once" not in page
     assert "| `POST /api/v1/leases` | Give a worker trials to train" in page
     assert "| `work` | 200, 409, 422, 503 |" in page
+    assert "| `submit`, with `purge` also `admin` |" in page
