@@ -102,16 +102,23 @@ def cluster():
     shutil.rmtree(folder, ignore_errors=True)  # the database's own user left little but the folder
 
 
-@pytest.fixture(params=BACKENDS)
-def database(request, tmp_path):
-    """The address of an empty database; the test runs once for each kind."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/test.db"
+@contextmanager
+def an_empty_database(request, kind, folder):
+    """Yield its address."""
+    if kind == "sqlite":
+        yield f"sqlite:///{folder}/test.db"
         return
     postgres = request.getfixturevalue("postgres")
     address = postgres.new_database()
     yield address
     postgres.drop(address)
+
+
+@pytest.fixture(params=BACKENDS)
+def database(request, tmp_path):
+    """The address of an empty database; the test runs once for each kind."""
+    with an_empty_database(request, request.param, tmp_path) as address:
+        yield address
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import signal
 import psutil
 import pytest
 
-from tests.conftest import address_of, wait_until
+from tests.conftest import BACKENDS, address_of, wait_until
 from thiessen.client import Client
 
 SHORT_LEASE = {"THIESSEN_LEASE_SECONDS": "2"}
@@ -47,6 +47,7 @@ ENDINGS = {  # of each strange task: the trial's state, its attempt's outcome, a
 }
 
 
+@pytest.mark.parametrize("database", BACKENDS, indirect=True)
 def test_however_training_ends_it_is_said_and_the_slot_goes_on(server, work, a_study):
     for task in ENDINGS:
         server.create_study(a_study(task))
