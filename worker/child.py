@@ -40,6 +40,11 @@ class Prune:
     """End what is under way, as pruned."""
 
 
+@dataclass(frozen=True)
+class Taken:
+    """The order is read: what happens from now on happens to its attempt."""
+
+
 Ending = Outcome | Failure
 Message = Point | Ending
 
@@ -59,6 +64,7 @@ def main(orders: Connection, lifeline: Connection, output: Connection, device: s
             return
         if isinstance(order, Prune):  # it came when the attempt had just ended
             continue
+        orders.send(Taken())
         orders.send(_attempt(tasks[order.task], order, _Context(orders, torch.device(device), order.seed)))
 
 

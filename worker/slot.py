@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 
 from thiessen.contract import Failure
-from worker.child import Message, Order, Prune, main
+from worker.child import Message, Order, Prune, Taken, main
 from worker.output import Output
 
 _spawn = multiprocessing.get_context("spawn")
@@ -21,6 +21,7 @@ class Slot:
         self.device = device
         self._threads = threads
         self._child: multiprocessing.process.BaseProcess | None = None
+        self._untaken: Order | None = None  # what a child that was idle was sent and has not read yet
         self._output: Output | None = None
         self._orders: Connection
         self._lifeline: Connection
@@ -29,11 +30,12 @@ class Slot:
         """Send an order to the child; one that is missing, or died while it was idle, is started first."""
         if self._child is not None and not self._child.is_alive():
             self.stop()
+        self._untaken = None if self._child is None else order  # of a new child every death counts
         if self._child is None:
             self._start()
         if self._output is not None:
             self._output.forget()
-        with suppress(OSError):  # it has just died: `messages` says so
+        with suppress(OSError):  # it has just died: `messages` sees that
             self._orders.send(order)
 
     def printed(self) -> str:
@@ -41,7 +43,7 @@ class Slot:
         return "" if self._output is None else self._output.tail()
 
     def messages(self, seconds: float) -> Iterator[Message]:
-        """Yield what the child says within `seconds`; the death of the child is a Failure."""
+        """Yield what the child says within `seconds`; its death is a Failure, unless it had not begun."""
         child = self._child
         if child is None:
             return
@@ -49,8 +51,15 @@ class Slot:
         is_dead = not child.is_alive()  # asked of the process: what it forked may hold its pipes open
         with suppress(EOFError, OSError):  # it died in mid-sentence: said below
             while self._orders.poll():
-                yield self._orders.recv()
-        if is_dead:
+                message: Taken | Message = self._orders.recv()
+                if isinstance(message, Taken):
+                    self._untaken = None
+                else:
+                    yield message
+        if is_dead and self._untaken is not None:  # no fault of the order: another child is started
+            self.stop()
+            self.begin(self._untaken)
+        elif is_dead:
             yield self._obituary(child)
 
     def prune(self) -> None:

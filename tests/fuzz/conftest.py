@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from tests.conftest import BACKENDS, _programs, address_of, wait_until
+from tests.conftest import BACKENDS, _programs, address_of, an_empty_database, wait_until
 
 X = {"type": "float", "low": 0, "high": 1}
 SETTINGS = {
@@ -18,13 +18,8 @@ SETTINGS = {
 @pytest.fixture(scope="module", params=BACKENDS)
 def database(request, tmp_path_factory):
     """The address of an empty database, here one for all tests of a file."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path_factory.mktemp('fuzz')}/test.db"
-        return
-    postgres = request.getfixturevalue("postgres")
-    address = postgres.new_database()
-    yield address
-    postgres.drop(address)
+    with an_empty_database(request, request.param, tmp_path_factory.mktemp("fuzz")) as address:
+        yield address
 
 
 @contextmanager

@@ -52,12 +52,20 @@ def test_a_complete_run_passes_under_ci_and_an_empty_one_fails(run):
     assert run("", ci=True).returncode != 0
 
 
-def test_both_databases_run_the_same_tests(run):
+def test_several_processes_are_counted_together(run):
+    ran = run(GOOD + GOOD.replace("good", "left"), "-k", "good", "-n", "2", ci=True)
+
+    assert ran.returncode == 1
+    assert "'deselected': 1}, 1 collected" in ran.stdout
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_both_databases_run_the_same_tests(run, processes):
     one_sided = (
         "@pytest.mark.parametrize('database', ['sqlite'], indirect=True)\ndef test_it(database): pass\n"
     )
 
-    ran = run(one_sided, ci=False)
+    ran = run(one_sided, "-n", processes, ci=False)
 
     assert ran.returncode != 0
     assert "not the same tests on both databases" in ran.stderr + ran.stdout

@@ -3,9 +3,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import an_empty_database
 from thiessen.contract import StudySpec
 
 STRANGE_TASKS = Path(__file__).parent / "strange_tasks"
+
+
+@pytest.fixture
+def database(request, tmp_path):
+    """The address of an empty database, of SQLite unless the test asks for both.
+
+    A worker sees HTTP only, and that is the same on both: tests/api and tests/lifecycle show it.
+    """
+    with an_empty_database(request, getattr(request, "param", "sqlite"), tmp_path) as address:
+        yield address
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import signal
 import psutil
 import pytest
 
-from tests.conftest import address_of, wait_until
+from tests.conftest import BACKENDS, address_of, wait_until
 from thiessen.client import Client
 
 SHORT_LEASE = {"THIESSEN_LEASE_SECONDS": "2"}
@@ -47,6 +47,7 @@ ENDINGS = {  # of each strange task: the trial's state, its attempt's outcome, a
 }
 
 
+@pytest.mark.parametrize("database", BACKENDS, indirect=True)
 def test_however_training_ends_it_is_said_and_the_slot_goes_on(server, work, a_study):
     for task in ENDINGS:
         server.create_study(a_study(task))
@@ -82,18 +83,40 @@ def test_the_last_lines_that_training_printed_stay_with_its_attempt(server, work
     assert "those of a program" in worker.log.read_text()
 
 
+def child_of(worker):
+    [child] = [
+        each for each in psutil.Process(worker.pid).children() if "spawn_main" in " ".join(each.cmdline())
+    ]
+    return child
+
+
 def test_a_child_that_dies_while_it_is_idle_is_replaced(server, work, a_study):
     server.create_study(a_study("takes"))
     worker = work(server)
     wait_until(lambda: server.study("takes").counts.succeeded == 1)
-    for child in psutil.Process(worker.pid).children():
-        if "spawn_main" in " ".join(child.cmdline()):
-            child.kill()
-            wait_until(lambda child=child: child.status() == psutil.STATUS_ZOMBIE)
+    child = child_of(worker)
+    child.kill()
+    wait_until(lambda: child.status() == psutil.STATUS_ZOMBIE)
 
     server.create_study(a_study("takes", name="after"))
 
-    wait_until(lambda: server.study("after").counts.succeeded == 1)
+    wait_until(lambda: server.study("after").state == "completed")
+    assert server.study("after").counts.succeeded == 1
+
+
+def test_a_trial_sent_to_a_child_that_dies_before_it_begins_is_trained_by_another(server, work, a_study):
+    server.create_study(a_study("takes"))
+    worker = work(server)
+    wait_until(lambda: server.study("takes").counts.succeeded == 1)
+    child = child_of(worker)
+    child.suspend()
+    server.create_study(a_study("takes", name="after"))
+    wait_until(lambda: "trial 0 of after, attempt 1: begins" in worker.log.read_text())
+
+    child.kill()
+
+    wait_until(lambda: server.study("after").state == "completed")
+    assert [attempt.outcome for attempt in attempts(server, "after")] == ["succeeded"]
 
 
 def test_two_slots_on_one_device_train_different_trials(server, work, a_study):
