@@ -3,10 +3,12 @@
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
 
 import pytest
 from sqlalchemy import Engine, create_engine, event, insert, select, text, update
 
+from app.storage import prepared
 from app.storage.tables import attempts, events, observations, reports, studies, trials
 
 TRIALS = 20_000
@@ -99,14 +101,22 @@ def _attempt(trial_id, number):
 
 @contextmanager
 def _caught():
+    """Catch each statement with its values, run by SQLAlchemy or prepared."""
     statements = []
 
     def catch(*about):
         statements.append(about[2:4])
 
+    def filled(compiled, values):
+        given = filled_as_ever(compiled, values)
+        statements.append((compiled.text, tuple(given) if isinstance(given, list) else given))
+        return given
+
+    filled_as_ever = prepared._Compiled.parameters
     event.listen(Engine, "before_cursor_execute", catch)
     try:
-        yield statements
+        with patch.object(prepared._Compiled, "parameters", filled):
+            yield statements
     finally:
         event.remove(Engine, "before_cursor_execute", catch)
 
