@@ -16,7 +16,7 @@ from sqlalchemy.engine import URL
 
 from app import meters
 from app.storage.bell import CHANNEL, Callback, Listeners
-from app.storage.store import Readers, Step, explained, in_thread, run
+from app.storage.store import Attendance, Readers, Step, explained, in_thread, run
 
 T = TypeVar("T")
 
@@ -37,11 +37,12 @@ class PostgresStore:
         readers = create_engine(url, **pool)
         event.listen(readers, "connect", lambda driver, _: _prepare_reader(driver, read_seconds))
         self._readers = Readers(readers, most=CONNECTIONS, seconds=read_seconds)
+        self._attendance = Attendance()
         self._line = _Line(url)
 
     def write(self, step: Step[T]) -> T:
         began = perf_counter()
-        with explained():
+        with self._attendance.inside(), explained():
             answer = run(self._engine, step)
         meters.committed(1, perf_counter() - began)
         return answer
@@ -64,6 +65,7 @@ class PostgresStore:
     def close(self) -> None:
         self._line.close()
         self._writers.shutdown()
+        self._attendance.close()
         self._engine.dispose()
         self._readers.close()
 

@@ -7,6 +7,7 @@ it returns has been committed before the caller sees it.
 
 import asyncio
 import itertools
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -74,6 +75,34 @@ class Store(Protocol):
         """Finish what is under way and let go of the database."""
 
 
+class Attendance:
+    """Who is inside. Closing waits until all have left; then nobody comes in any more."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._inside = 0
+        self._is_closed = False
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Be inside meanwhile. Raises DatabaseUnavailable when it is closed."""
+        with self._changed:
+            if self._is_closed:
+                raise DatabaseUnavailable(STOPPING)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.wait_for(lambda: not self._inside)
+
+
 class Readers:
     """A few connections and threads for steps that read."""
 
@@ -81,9 +110,10 @@ class Readers:
         self._engine = engine
         self._threads = ThreadPoolExecutor(most, "reader")
         self._seconds = seconds
+        self._attendance = Attendance()
 
     def read(self, step: Step[T]) -> T:
-        with explained():
+        with self._attendance.inside(), explained():
             try:
                 return run(self._engine, step)
             except OperationalError as error:
@@ -96,6 +126,7 @@ class Readers:
 
     def close(self) -> None:
         self._threads.shutdown()
+        self._attendance.close()
         self._engine.dispose()
 
 

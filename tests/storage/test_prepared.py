@@ -8,14 +8,14 @@ from app.storage.tables import now, projects, workers
 
 REGISTER = Prepared(
     insert(workers).values(registered_at=now(), seen_at=now()),
-    "name", "incarnation", "devices", "slots", "labels", "tasks", "is_draining",
+    "name", "who", "incarnation", "devices", "slots", "labels", "tasks", "is_draining",
 )  # fmt: skip
 WHOLE = select(workers).where(workers.c.name == bindparam("of"))
 
 
 def a_worker(name):
     return {
-        "name": name, "incarnation": "i", "devices": [{"name": "cpu", "gpus": 0}], "slots": 1,
+        "name": name, "who": "me", "incarnation": "i", "devices": [{"name": "cpu", "gpus": 0}], "slots": 1,
         "labels": {"site": "zürich %s ' ?"}, "tasks": [], "is_draining": True,
     }  # fmt: skip
 

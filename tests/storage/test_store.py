@@ -151,6 +151,34 @@ def test_a_closed_store_refuses_those_who_would_await_it(database):
             asyncio.run(verb(lambda tx: tx.execute(text("SELECT 1"))))
 
 
+def test_closing_waits_for_who_is_reading_or_writing_and_leaves_nothing_open(database):
+    """A connection that is still open when it is forgotten warns, and a warning is an error here."""
+    store = open_store(database)
+    inside, gate = threading.Barrier(3), threading.Event()
+
+    def step(tx):
+        inside.wait(20)
+        gate.wait(20)
+        return tx.execute(text("SELECT 1")).scalar_one()
+
+    with ThreadPoolExecutor(3) as pool:
+        under_way = [pool.submit(verb, step) for verb in (store.read, store.write)]
+        inside.wait(20)
+        closing = pool.submit(store.close)
+        wait_until(lambda: _refuses(store))
+        gate.set()
+        assert [step.result() for step in under_way] == [1, 1]
+        closing.result()
+
+
+def _refuses(store):
+    try:
+        store.write(lambda tx: tx.execute(text("SELECT 1")))
+    except DatabaseUnavailable:
+        return True
+    return False
+
+
 def test_an_event_loop_awaits_many_steps_and_each_gets_its_own_answer(store):
     async def main():
         names = await asyncio.gather(
