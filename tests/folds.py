@@ -1,10 +1,12 @@
 """Whether the rows of a study agree with one another, and with the model of it where there is one."""
 
+import math
 from collections import Counter
 
 from sqlalchemy import select
 
 from app.domain.trial import MOVES
+from app.lifecycle.memory import Known
 from app.storage.tables import attempts, events, observations, studies, trials
 from tests.model import RESULTS
 from thiessen.integrations import KNOWN
@@ -19,9 +21,7 @@ STATES = ("queued", "running", "succeeded", "diverged", "pruned", "failed", "can
 
 def check_study(tx, model=None, name="s"):
     """Insist that all rows of a study agree; return how many trials it has of each origin."""
-    row = tx.execute(select(studies).where(studies.c.name == (model.name if model else name))).one()
-    numbered = _of(tx, trials, row, trials.c.number)
-    told = _of(tx, observations, row, observations.c.seq)
+    row, numbered, told = _past(tx, model.name if model else name)
     happened = _of(tx, events, row, events.c.seq)
     ran = tx.execute(
         select(trials.c.number.label("trial"), *attempts.c)
@@ -38,6 +38,11 @@ def check_study(tx, model=None, name="s"):
     if model is not None:
         check_against(model, numbered, ran, told)
     return Counter(trial.origin for trial in numbered)
+
+
+def _past(tx, name):
+    row = tx.execute(select(studies).where(studies.c.name == name)).one()
+    return row, _of(tx, trials, row, trials.c.number), _of(tx, observations, row, observations.c.seq)
 
 
 def _of(tx, table, study, order):
@@ -125,6 +130,37 @@ def _replayed(trial):
         watermark=trial.watermark,
         turn=trial.turn,
         reasons=trial.reasons,
+    )
+
+
+def check_memory(house, name):
+    """A server knows for its next proposal the latest that is stored of each trial, and nothing else."""
+    row, numbered, told = house.store.read(lambda tx: _past(tx, name))
+    known = house.store.read(lambda tx: house.memory.catch_up(tx, row.id, row.trials, row.observations))
+    if known is Known.NOT_YET:
+        house.memory.load(house.store, row.id)
+    landscape = house.memory._of(row.id).history.landscape
+    assert landscape.watermark == len(told)
+    latest = {each.trial: each for each in told}
+    ended = {number for number, each in latest.items() if each.outcome != "queued"}
+    assert landscape.pending == {t.number: t.config for t in numbered if t.number not in ended}
+    assert all(landscape.is_taken(t.config) == (row.duplicates == "forbid") for t in numbered)
+    expected = {number: latest[number] for number in ended if _teaches(row, latest[number])}
+    taught = [landscape.ranked(place) for place in range(len(landscape))]
+    assert sorted(each.trial for each in taught) == sorted(expected), "a trial is missing, or counts twice"
+    for each in taught:
+        loss = expected[each.trial].loss
+        if expected[each.trial].outcome == "pruned":  # never better than it was
+            assert math.isnan(each.loss) or each.loss >= loss
+        else:
+            assert math.isnan(each.loss) if loss is None else each.loss == loss
+
+
+def _teaches(row, observation):
+    return observation.outcome in RESULTS or (
+        observation.outcome == "failed"
+        and row.failures_repel
+        and observation.cause in {"error", "out_of_memory"}
     )
 
 

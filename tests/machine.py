@@ -14,7 +14,7 @@ from app.lifecycle.expire import expire
 from app.main import build
 from app.settings import Settings
 from tests.conftest import MovableClock
-from tests.folds import check_study
+from tests.folds import check_memory, check_study
 from tests.model import Model, Project, Study
 
 SPACE = {"n": {"type": "int", "low": 1, "high": 3}, "b": {"type": "boolean"}}
@@ -265,6 +265,20 @@ class Life(RuleBasedStateMachine):
         if fails_then and len(self.attempts) > silent + 1:
             self.fail(len(self.attempts) - 2 - silent, "error", retry=True, message="b")
 
+    @rule(kind=st.sampled_from(FAULTS), is_known=st.booleans())
+    def lease_give_up_and_retry(self, kind, is_known):
+        """Else no server would have to unlearn what it knows of a trial that has ended."""
+        before = len(self.attempts)
+        self.lease("u", 1, gpus=1, is_long=False, only=None)
+        if len(self.attempts) == before:
+            return
+        self.fail(0, kind, retry=False, message="a")
+        trial = self.attempts[-1].trial
+        if is_known:
+            check_memory(self.rig.house, trial.study.name)
+        self.intervene(trial, "queued", None, self.model.retry)
+        check_memory(self.rig.house, trial.study.name)
+
     @precondition(lambda self: bool(self.requests))
     @rule(which=NUMBERS)
     def ask_again(self, which):
@@ -437,3 +451,4 @@ class Life(RuleBasedStateMachine):
     def teardown(self):
         for study in self.model.studies:
             self.rig.house.store.read(lambda tx, study=study: check_study(tx, study))
+            check_memory(self.rig.house, study.name)

@@ -11,16 +11,20 @@ import sys
 import time
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from threading import Lock
 
 from app import failpoint
 
 PATIENCE_SECONDS = 5.0  # with one answer; a server that is killed says nothing more
 AGAIN_SECONDS = 0.05
-TRAINING_SECONDS = (0.0, 0.08)
+STEP_SECONDS = (0.0, 0.04)
 LONG_EVERY = 12  # trials
-IN_VAIN = 400  # calls in a row; the conductor would have started the server again long before
+IN_VAIN = 2400  # calls in a row; the conductor would have started the server again long before
 NOBODY = 0  # the status of an answer that did not come
 DIVERGED = 0.9  # from here on x diverges
+INCARNATION = "1"  # killed and started again it is the same worker
+METRIC = "m"  # by which trials are pruned
+POINTS = 2  # of the curve of a short trial
 
 
 class Ledger:
@@ -28,15 +32,17 @@ class Ledger:
 
     def __init__(self, path):
         self._file = path.open("a+b")
+        self._writing = Lock()  # a daemon has several threads
         self._file.seek(0)
         self._file.truncate(self._file.read().rfind(b"\n") + 1)  # half a line says nothing
         self.lines = read(path)
 
     def write(self, **line):
-        self._file.write(json.dumps(line).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self.lines.append(line)
+        with self._writing:
+            self._file.write(json.dumps(line).encode() + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self.lines.append(line)
 
 
 def read(path):
@@ -110,7 +116,7 @@ class Worker:
 
     def lease(self, request_id):
         """Ask for a trial, which the ledger has announced; the same request has the same answer."""
-        wish = {"worker": self.name, "incarnation": "1", "request_id": request_id, "tasks": ["chaos"],
+        wish = {"worker": self.name, "incarnation": INCARNATION, "request_id": request_id, "tasks": ["chaos"],
                 "wait_seconds": 0.5}  # fmt: skip
         status, answer = self.servers.post("/leases", wish)
         given = [lease["lease_id"] for lease in answer.get("leases", [])]
@@ -128,29 +134,42 @@ class Worker:
             self.ledger.write(wrong=f"{wish['request_id']} was given {given}, then {again} with {status}")
 
     def train(self, lease):
-        """Train for a moment, some trials beyond their lease: with heartbeats, or silent until it is lost."""
-        lease_id, is_long = lease["lease_id"], lease["trial"] % LONG_EVERY == 0
-        if is_long and random.random() < 0.5:
+        """Train for a moment and tell how it ended; some trials go beyond their lease, heard of or silent."""
+        pauses = [random.uniform(*STEP_SECONDS)] * POINTS
+        if lease["trial"] % LONG_EVERY == 0 and random.random() < 0.5:
+            pauses = []
             time.sleep(self.lease_seconds * random.uniform(1.1, 2.0))
-        elif is_long:
-            for step in range(6):
-                time.sleep(self.lease_seconds / 3)
-                report = {"step": step, "metrics": {"loss": lease["config"]["x"]}}
-                status, _ = self.servers.post(f"/leases/{lease_id}/heartbeat", {"reports": [report]})
-                if status == 409:
-                    return
-        else:
-            time.sleep(random.uniform(*TRAINING_SECONDS))
-        line = {"tell": lease_id, **_ending(lease)}
+        elif lease["trial"] % LONG_EVERY == 0:
+            pauses = [self.lease_seconds / 3] * 6
+        ending = self.follow(lease, pauses)
+        if ending is None:
+            return
+        line = {"tell": lease["lease_id"], "ending": ending}
         self.ledger.write(**line)
-        failpoint.reached("spooled")
+        failpoint.reached("noted")
         self.tell(line)
+
+    def follow(self, lease, pauses):
+        """Report a point of the curve after each pause; return how the attempt ends, None if never."""
+        for step, pause in enumerate(pauses):
+            time.sleep(pause)
+            point = lease["config"]["x"] + step
+            reports = [{"step": step, "metrics": {METRIC: point}}]
+            status, answer = self.servers.post(f"/leases/{lease['lease_id']}/heartbeat", {"reports": reports})
+            if status not in {200, 409}:
+                self.ledger.write(wrong=f"a heartbeat of {lease} was answered with {status} {answer}")
+            if status == 409 and random.random() < 0.5:  # else its result comes late
+                return None
+            if answer.get("verdict") == "prune":
+                return _pruned(lease, point)
+        return _ending(lease)
 
     def tell(self, line):
         """Tell how an attempt ended, which is in the ledger already, and write down what was answered."""
-        lease_id, verb, body = line["tell"], line["verb"], line["body"]
+        lease_id, ending = line["tell"], line["ending"]
+        verb, body = ending["verb"], ending["body"]
         status, answer = self.servers.post(f"/leases/{lease_id}/{verb}", body)
-        self.ledger.write(told=lease_id, verb=verb, body=body, status=status)
+        self.ledger.write(told=lease_id, ending=ending, status=status)
         if status not in {204, 409}:
             self.ledger.write(wrong=f"{verb} of {lease_id} was answered with {status} {answer}")
         elif random.random() < 0.1:
@@ -169,6 +188,13 @@ def _ending(lease):
     x = lease["config"]["x"]
     body = {"diverged": "nan"} if x >= DIVERGED else {"loss": x + lease["attempt"]}
     return {"verb": "complete", "body": body}
+
+
+def _pruned(lease, last):
+    """Return how a pruned attempt ends: with a value of its own, or with the last that it reported."""
+    if random.random() < 0.5:
+        return {"verb": "complete", "body": {"pruned": True}, "last": last}
+    return {"verb": "complete", "body": {"pruned": True, "value": last + lease["attempt"]}}
 
 
 def main(name, ledger, stop, lease_seconds, *ports):

@@ -7,11 +7,13 @@ from sqlalchemy import select
 from app.storage import open_store
 from app.storage.check import faults
 from app.storage.tables import attempts, events, observations, studies, trials
+from tests.chaos.ledger_worker import INCARNATION
 from thiessen.search import Observed, Proposed, replay
 from thiessen.search.settings import strategy_from_json
 from thiessen.space import Space
 
-RESULTS = {"succeeded", "diverged"}
+RESULTS = {"succeeded", "diverged", "pruned"}
+UNHELD = {"lost", "cancelled"}  # how an attempt ended whose result may come yet
 OBSERVED = ("seq", "trial", "outcome", "loss", "cause")
 TABLES = (studies, trials, attempts, observations, events)
 
@@ -19,9 +21,10 @@ TABLES = (studies, trials, attempts, observations, events)
 class Verdict:
     """Every contradiction found, and what there is to count."""
 
-    def __init__(self, database, ledgers):
+    def __init__(self, database, ledgers, cancelled):
         self._rows = _rows(database)
         self._ledgers = ledgers
+        self._cancelled = cancelled
         self._trials = {trial.id: trial for trial in self._rows["trials"]}
         self._attempts = {attempt.lease_id: attempt for attempt in self._rows["attempts"]}
         self.contradictions = [
@@ -30,16 +33,28 @@ class Verdict:
             *self._of_leases(),
             *self._of_endings(),
             *self._of_results(),
+            *self._of_cancellations(),
             *self._of_studies(),
         ]
 
     @property
-    def lost(self):
-        return sum(attempt.outcome == "lost" for attempt in self._attempts.values())
+    def counts(self):
+        """What the run has led to, in numbers."""
+        states = Counter(trial.state for trial in self._trials.values())
+        outcomes = Counter(attempt.outcome for attempt in self._attempts.values())
+        return {
+            "attempts lost": outcomes["lost"],
+            "trials succeeded": states["succeeded"],
+            "trials diverged": states["diverged"],
+            "trials pruned": states["pruned"],
+            "trials cancelled": states["cancelled"],
+            "late results": sum(attempt.late is not None for attempt in self._attempts.values()),
+            "results of daemons": self._told_by_daemons(),
+        }
 
-    @property
-    def kept(self):
-        return sum(trial.state in RESULTS for trial in self._trials.values())
+    def _told_by_daemons(self):
+        ledgers = [ledger for name, ledger in self._ledgers.items() if name.startswith("daemon")]
+        return len({line["told"] for ledger in ledgers for line in ledger if line.get("status") == 204})
 
     def _of_answers(self):
         for name, ledger in self._ledgers.items():
@@ -48,17 +63,19 @@ class Verdict:
     def _of_leases(self):
         """A lease that was answered is stored; one that is stored was asked for, and answered to a repeat."""
         for name, ledger in self._ledgers.items():
-            asked = {line["asked"]: line["given"] for line in ledger if "asked" in line}
-            for request, given in asked.items():
+            wished = {_request(line, "ask") for line in ledger if "ask" in line}
+            answered = {_request(line, "asked"): line["given"] for line in ledger if "asked" in line}
+            for request, given in answered.items():
                 for lease_id in given:
                     if lease_id not in self._attempts:
                         yield f"{name}: the lease {lease_id} of request {request} was given and is not stored"
             for lease_id, attempt in self._attempts.items():
+                request = attempt.incarnation, attempt.request_id
                 # An empty answer to a repeat may be overtaken by the twin that went before.
-                if attempt.worker == name and asked.get(attempt.request_id, []) not in ([], [lease_id]):
-                    yield f"{name}: request {attempt.request_id} has lease {lease_id} that it was not given"
-                if attempt.worker == name and attempt.request_id not in asked:
-                    yield f"{name}: request {attempt.request_id} of lease {lease_id} was never made"
+                if attempt.worker == name and answered.get(request, []) not in ([], [lease_id]):
+                    yield f"{name}: request {request} has lease {lease_id} that it was not given"
+                if attempt.worker == name and request not in wished:
+                    yield f"{name}: request {request} of lease {lease_id} was never made"
 
     def _of_endings(self):
         """What was acknowledged is stored, what was refused is not; every ending got one or the other."""
@@ -74,16 +91,17 @@ class Verdict:
     def _wrong_ending(self, line, attempt):
         if attempt is None:
             return "of no attempt"
-        if line["verb"] != "complete":
-            outcome = "released" if line["verb"] == "release" else "error"
-            return None if (attempt.outcome == outcome) == (line["status"] == 204) else attempt.outcome
-        loss = line["body"].get("loss")
-        if line["status"] != 204:
-            is_kept = attempt.outcome == "lost" and attempt.late and attempt.late["loss"] == loss
+        ending, is_agreed = line["ending"], line["status"] == 204
+        if ending["verb"] != "complete":
+            outcome = "released" if ending["verb"] == "release" else "error"
+            return None if (attempt.outcome == outcome) == is_agreed else attempt.outcome
+        expected = _result(ending)
+        if not is_agreed:
+            late = attempt.late or {}
+            is_kept = attempt.outcome in UNHELD and (late.get("state"), late.get("loss")) == expected
             return None if is_kept else "refused, and not kept as a late one"
         seen = [(each.outcome, each.loss) for each in self._observations(attempt) if each.outcome in RESULTS]
         trial = self._trials[attempt.trial_id]
-        expected = ("diverged" if loss is None else "succeeded", loss)
         if seen != [expected] or (trial.state, trial.loss) != expected:
             return f"stored as {seen}, and its trial as {(trial.state, trial.loss)}"
         return None
@@ -110,6 +128,22 @@ class Verdict:
             if counts and lease_id not in told:
                 yield f"the result of lease {lease_id} was told by nobody"
 
+    def _of_cancellations(self):
+        """A trial is cancelled when a person was told so, and then has no result; no other one is."""
+        names = {study.id: study.name for study in self._rows["studies"]}
+        for trial in self._trials.values():
+            at = names[trial.study_id], trial.number
+            seen = [each.outcome for each in self._seen.get((trial.study_id, trial.number), [])]
+            if at in self._cancelled and (trial.state, seen[-1:]) != ("cancelled", ["cancelled"]):
+                yield f"trial {at} was cancelled, and is {trial.state} after {seen}"
+            if "cancelled" in seen and RESULTS & {*seen}:
+                yield f"trial {at} was cancelled, and has a result: {seen}"
+            if trial.state == "cancelled" and at not in self._cancelled:
+                yield f"trial {at} was cancelled by nobody"
+        for lease_id, attempt in self._attempts.items():
+            if attempt.outcome == "cancelled" and attempt.late and attempt.late["counts"]:
+                yield f"the late result of lease {lease_id} counts, and its trial was cancelled"
+
     def _of_studies(self):
         for study in self._rows["studies"]:
             own = [trial for trial in self._rows["trials"] if trial.study_id == study.id]
@@ -128,6 +162,20 @@ class Verdict:
             for each in self._rows["observations"]:
                 self._by_trial.setdefault((each.study_id, each.trial), []).append(each)
         return self._by_trial
+
+
+def _request(line, verb):
+    return line.get("incarnation", INCARNATION), line[verb]
+
+
+def _result(ending):
+    """Return what a worker told as state and loss."""
+    body = ending["body"]
+    if "diverged" in body:
+        return "diverged", None
+    if "pruned" in body:
+        return "pruned", body.get("value", ending.get("last"))
+    return "succeeded", body.get("loss", body.get("value"))
 
 
 def _replayed(study, own, seen):
