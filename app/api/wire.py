@@ -130,7 +130,7 @@ def _reasons(stored: dict[str, Any]) -> contract.Reasons | None:
     if not stored:
         return None
     reasons = Reasons.from_json(stored)
-    return contract.Reasons.model_validate({**asdict(reasons), "explanation": reasons.explain()})
+    return contract.Reasons.model_validate({**reasons.to_json(), "explanation": reasons.explain()})
 
 
 def attempt_of(attempt: Attempt) -> contract.Attempt:

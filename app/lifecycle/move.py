@@ -3,7 +3,6 @@
 Whoever moves a trial has locked its study's row before, and has read since then where the trial stands.
 """
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
@@ -136,7 +135,7 @@ def born(
         is_repeat=is_repeat,
         state=state,
         lease=lease,
-        reasons=None if proposal is None else asdict(proposal.reasons),
+        reasons=None if proposal is None else proposal.reasons.to_json(),
         turn=None if proposal is None else turn,
         watermark=None if proposal is None else proposal.reasons.watermark,
         loss=loss,

@@ -55,11 +55,15 @@ class Reasons:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Reasons":
-        """Read what `dataclasses.asdict` wrote; what an earlier version did not write is as by default."""
+        """Read what `to_json` wrote; what an earlier version did not write is as by default."""
         known = {field.name: document[field.name] for field in fields(cls) if field.name in document}
         known.setdefault("draw", known["strategy"] if known["strategy"] in _OPENINGS else "uniform")
         known["last_refused"] = tuple(Refused(**each) for each in known.get("last_refused", ()))
         return cls(**known)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a document of its own."""
+        return {**vars(self), "last_refused": [dict(vars(each)) for each in self.last_refused]}
 
     def explain(self) -> str:
         """Return the reasons as one sentence."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from thiessen.numbers import Stream
@@ -128,7 +128,7 @@ def _comparisons(
 
 def _mismatches(trial: Proposed, proposal: Proposal) -> Iterator[Mismatch]:
     stored = {**trial.reasons, "config": trial.config}
-    for what, value in {"config": proposal.config, **asdict(proposal.reasons)}.items():
+    for what, value in {"config": proposal.config, **proposal.reasons.to_json()}.items():
         if what in stored and _text(stored[what]) != _text(value):
             yield Mismatch(trial.number, what, stored[what], value)
 
