@@ -5,7 +5,7 @@ import re
 from tests.fuzz.interface import fuzzed, subject, succeeded, table
 
 ENOUGH = 20  # answers of each call that are no refusal
-LINKS = 20  # gone at least: a trial that was created is cancelled, a lease that was given is completed
+LINKS = 10  # gone at least: a trial that was created is cancelled, a lease that was given is completed
 ALWAYS_THE_SAME = {"GET /api/v1/tasks", "GET /api/v1/workers"}  # take nothing, so there is nothing to vary
 
 
