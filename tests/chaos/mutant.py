@@ -12,7 +12,7 @@ from app.lifecycle import lease, report
 from app.storage import attempts, postgresql, sqlite
 from thiessen.cli import main
 
-WINDOW_SECONDS = 0.05  # between an answer and its commit
+WINDOW_SECONDS = 0.2  # between an answer and its commit
 
 
 def no_fence():

@@ -106,14 +106,14 @@ def test_nothing_is_lost_doubled_or_stuck_whatever_is_killed(stage, backend, cap
         ("no_fence", {}, 0, "An attempt is under way whose trial does not run"),
         ("forgotten_requests", {"claim-committed": 3}, 0, "was never made"),
         ("forgotten_results", {"complete-committed": 3}, 0, "is refused, and not kept"),
-        ("answer_first", {}, 6, "is not stored|is of no attempt|is stored as"),
+        ("answer_first", {}, 8, "is not stored|is of no attempt|is stored as"),
     ],
     ids=["no_fence", "forgotten_requests", "forgotten_results", "answer_first"],
 )
 def test_a_server_with_a_promise_switched_off_is_noticed(stage, mutation, due, kills, said):
     with stage(due=due, serve=(MUTANT, mutation)) as troupe:
         troupe.begin()
-        troupe.conduct({"server": kills}, within_seconds=60)
+        troupe.conduct({"server": kills}, within_seconds=180)
         troupe.finish(within_seconds=15)
 
     contradictions = Verdict(troupe.database, troupe.ledgers(), troupe.cancelled).contradictions

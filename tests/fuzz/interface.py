@@ -42,7 +42,7 @@ def seed(client):
 
 
 def fuzzed(client, folder, *options):
-    """Run schemathesis; return how often each call was answered with each status."""
+    """Run schemathesis; return how often each call was answered with each status, and what it printed."""
     answers = folder / "answers"
     answers.touch()
     url, token = str(client.base_url).rstrip("/"), client.headers["authorization"].split()[-1]
@@ -65,10 +65,11 @@ def fuzzed(client, folder, *options):
         for path, methods in client.get("/openapi.json").json()["paths"].items()
         for method in methods
     }
-    return {
+    answered = {
         call: {status: number for (asked, status), number in counted.items() if asked == call}
         for call in sorted(calls)
     }
+    return answered, ran.stdout
 
 
 def table(answered):

@@ -5,6 +5,6 @@ from tests.fuzz.interface import fuzzed, subject, succeeded, table
 
 def test_the_server_keeps_to_its_document(database, tmp_path):
     with subject(database, tmp_path) as client:
-        answered = fuzzed(client, tmp_path, "--phases", "fuzzing", "-n", "8")
+        answered, _ = fuzzed(client, tmp_path, "--phases", "fuzzing", "-n", "8")
 
     assert all(succeeded(statuses) for statuses in answered.values()), table(answered)
