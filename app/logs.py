@@ -38,6 +38,9 @@ def configure(form: str, level: str) -> None:
     handler.setFormatter(ForPeople() if is_for_people else ForMachines())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.captureWarnings(capture=True)
+    # no line tells the place in the code, the thread or the process: each costs as much as the line
+    logging._srcfile = None  # noqa: SLF001 - the way that the manual of logging names
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     for name in ("thiessen", "uvicorn"):
         logging.getLogger(name).setLevel(level.upper())
 

@@ -16,6 +16,7 @@ from sqlalchemy.engine import URL
 
 from app import meters
 from app.storage.bell import CHANNEL, Callback, Listeners
+from app.storage.documents import JSON
 from app.storage.store import Attendance, Readers, Step, explained, in_thread, run
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ class PostgresStore:
 
     def __init__(self, url: URL, read_seconds: float) -> None:
         url = url.set(drivername="postgresql+psycopg")
-        pool = {"pool_size": CONNECTIONS, "max_overflow": 0}
+        pool = {"pool_size": CONNECTIONS, "max_overflow": 0, **JSON}
         self._engine = create_engine(url, **pool)
         self._writers = ThreadPoolExecutor(CONNECTIONS, "postgresql-writer")
         readers = create_engine(url, **pool)

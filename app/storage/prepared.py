@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Dialect, Insert, Select, Update
+from sqlalchemy import BindParameter, ColumnElement, Dialect, Insert, Select, Update, literal_column
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.visitors import replacement_traverse
 from sqlalchemy.types import TypeEngine
 
 from app.storage.store import Transaction
@@ -69,7 +70,8 @@ class Prepared:
         return compiled
 
     def _compile(self, dialect: Dialect) -> "_Compiled":
-        compiled: Any = self._statement.compile(dialect=dialect, column_keys=self._columns)
+        statement: Any = replacement_traverse(self._statement, {}, _written_out)
+        compiled = statement.compile(dialect=dialect, column_keys=self._columns)
         binds = {name: compiled.binds[name] for name in compiled.params}
         return _Compiled(
             text=str(compiled),
@@ -82,6 +84,20 @@ class Prepared:
             },
             types=[column.type.dialect_impl(dialect) for column in self._statement.exported_columns],
         )
+
+
+def _written_out(element: Any, **_: Any) -> ColumnElement[Any] | None:
+    """Return a constant as part of the text.
+
+    A planner sees then that an index of some rows only will do; SQLite would plan anew for each value.
+    """
+    if not isinstance(element, BindParameter) or element.required:
+        return None
+    if isinstance(element.value, str):
+        return literal_column("'" + element.value.replace("'", "''") + "'", element.type)
+    if isinstance(element.value, int) and not isinstance(element.value, bool):
+        return literal_column(str(element.value), element.type)
+    return None
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from app import failpoint, meters
 from app.storage import bell
 from app.storage.bell import Callback, Listeners
+from app.storage.documents import JSON
 from app.storage.store import STOPPING, DatabaseUnavailable, Readers, Step, explained
 
 T = TypeVar("T")
@@ -278,7 +279,7 @@ def _reading(url: URL, seconds: float) -> Engine:
 
 def _engine(url: URL, connections: int) -> Engine:
     engine = create_engine(
-        url, pool_size=connections, max_overflow=0, connect_args={"check_same_thread": False}
+        url, pool_size=connections, max_overflow=0, connect_args={"check_same_thread": False}, **JSON
     )
     event.listen(engine, "connect", _prepare)
     return engine

@@ -7,6 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     BindParameter,
+    Float,
+    Integer,
     Row,
     Select,
     String,
@@ -58,10 +60,7 @@ from app.storage.tables import (
 from thiessen.space import Space
 
 _STANDING: Final = [studies.c[field.name] for field in fields(Standing)]
-_COUNTED: Final = (
-    "trials", "imported", "turns", "observations", "events", "queued", "running", "succeeded", "diverged",
-    "pruned", "failed", "cancelled", "gpus_running",
-)  # fmt: skip
+LEASES: Final = "leases"  # counted with `served`, not by a number of its own
 
 MOST_SHAPES: Final = 256  # of statements that are kept
 _WANTED: Final = (
@@ -69,24 +68,6 @@ _WANTED: Final = (
 )  # fmt: skip
 _STAND: Final = Prepared(select(*_STANDING).where(studies.c.id == bindparam("of")))
 _LOCK: Final = Prepared(select(*_STANDING).where(studies.c.id == bindparam("of")).with_for_update())
-_COUNT: Final = Prepared(
-    update(studies)
-    .where(studies.c.id == bindparam("of"))
-    .values(
-        {
-            **{studies.c[name]: studies.c[name] + bindparam(f"more_{name}") for name in _COUNTED},
-            studies.c.gpu_milliseconds: studies.c.gpu_milliseconds
-            - bindparam("more_gpus_running") * milliseconds(),
-            studies.c.served: case(
-                (studies.c.served < bindparam("floor"), bindparam("floor")), else_=studies.c.served
-            )
-            + bindparam("more_leases") / (1.0 * studies.c.priority),
-        }
-    )
-    .returning(*_STANDING)
-)
-_NOTHING: Final = {f"more_{name}": 0 for name in _COUNTED} | {"more_leases": 0, "floor": -1.0}
-
 IS_LEASING: Final = (
     (studies.c.state == StudyState.ACTIVE)
     & studies.c.archived_at.is_(None)
@@ -311,8 +292,28 @@ def count(tx: Transaction, study_id: StudyId, *, floor: float = -1.0, **more: in
 
     What is given with `gpus` starts or ends to use them; `leases` makes other studies come first.
     """
-    values = {f"more_{name}": number for name, number in more.items()}
-    return _standing(_COUNT.one(tx, {**_NOTHING, "of": study_id, "floor": floor, **values}))
+    changed = {name: number for name, number in more.items() if number}
+    values = {f"more_{name}": number for name, number in changed.items()}
+    statement = _count(tuple(sorted(changed)))
+    return _standing(statement.one(tx, {**values, "of": study_id, "floor": floor}))
+
+
+@lru_cache(MOST_SHAPES)
+def _count(names: Sequence[str]) -> Prepared:
+    """Return the statement that adds to these counters, and to what follows from them."""
+    more = {name: bindparam(f"more_{name}", type_=Integer) for name in names}
+    values: dict[Any, Any] = {
+        studies.c[name]: studies.c[name] + more[name] for name in names if name != LEASES
+    }
+    if "gpus_running" in more:
+        used = more["gpus_running"] * milliseconds()
+        values[studies.c.gpu_milliseconds] = studies.c.gpu_milliseconds - used
+    if LEASES in more:
+        floor = bindparam("floor", type_=Float)
+        served = case((studies.c.served < floor, floor), else_=studies.c.served)
+        values[studies.c.served] = served + more[LEASES] / (1.0 * studies.c.priority)
+    of_study = update(studies).where(studies.c.id == bindparam("of"))
+    return Prepared(of_study.values(values).returning(*_STANDING))
 
 
 def change(tx: Transaction, study_id: StudyId, **values: Any) -> None:

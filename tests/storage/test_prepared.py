@@ -1,16 +1,30 @@
+import json
+from datetime import UTC, datetime
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import bindparam, insert, literal, select, text
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from app.storage import open_store
+from app.storage.documents import read, written
 from app.storage.prepared import Prepared
-from app.storage.tables import now, projects, workers
+from app.storage.tables import now, projects, trials, workers
 
 REGISTER = Prepared(
     insert(workers).values(registered_at=now(), seen_at=now()),
     "name", "who", "incarnation", "devices", "slots", "labels", "tasks", "is_draining",
 )  # fmt: skip
 WHOLE = select(workers).where(workers.c.name == bindparam("of"))
+
+
+texts = st.text() | st.sampled_from(["\ud800", "a\udfffb"])  # what JSON may say and UTF-8 cannot
+numbers = st.integers(-(10**40), 10**40) | st.floats(allow_nan=False)
+documents = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner) | st.dictionaries(texts, inner),
+)
 
 
 def a_worker(name):
@@ -81,3 +95,18 @@ def test_a_step_whose_connection_is_cut_is_run_again(postgres):
     store.close()
     other.close()
     postgres.drop(address)
+
+
+@given(documents)
+def test_a_document_reads_as_it_was_written(document):
+    assert read(written(document)) == document
+    assert read(json.dumps(document)) == document  # as earlier versions wrote it
+
+
+def test_a_statement_has_its_constants_in_its_text_so_that_planners_see_them(store):
+    running = Prepared(
+        select(trials.c.id).where(trials.c.state == "running", trials.c.free_at <= bindparam("at"))
+    )
+
+    assert "= 'running'" in store.read(lambda tx: running._for(tx.dialect).text)
+    assert store.read(lambda tx: running.every(tx, {"at": datetime.now(UTC)})) == []
