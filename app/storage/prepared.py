@@ -51,7 +51,7 @@ class Prepared:
             rows: list[Row] = cursor.fetchall() if compiled.types else []
         except tx.dialect.loaded_dbapi.Error as error:
             raise _explained(tx, compiled, error) from error
-        return compiled.ours(rows, cursor.description, tx.dialect) if rows else rows
+        return compiled.ours(rows, cursor, tx.dialect) if rows else rows
 
     def one(self, tx: Transaction, values: Values) -> Row:
         """Return the only row."""
@@ -118,10 +118,10 @@ class _Compiled:
             told[name] = process(told[name])
         return told if self.order is None else [told[name] for name in self.order]
 
-    def ours(self, rows: list[Row], description: Any, dialect: Dialect) -> list[Row]:
+    def ours(self, rows: list[Row], cursor: Any, dialect: Dialect) -> list[Row]:
         """Return rows with values of our kinds."""
         if self.results is None:
-            told = (column[1] for column in description)
+            told = (column[1] for column in cursor.description)  # which costs: asked for once
             self.results = [
                 kind.result_processor(dialect, of) for kind, of in zip(self.types, told, strict=True)
             ]

@@ -48,7 +48,8 @@ def test_every_example_of_a_body_is_taken(database):
         for method, path, operation in operations(document):
             for example in examples(document, operation) if "requestBody" in operation else ():
                 where = path.format(**what_exists(caller, name=f"n{sent}"))
-                answer = api.request(method, where, json=example)
+                told = example | {"wait_seconds": 0} if "wait_seconds" in example else example
+                answer = api.request(method, where, json=told)
                 # A webhook's host is looked up, and a test may have nobody to ask.
                 is_unknown_host = path.endswith("/webhooks") and "no address" in answer.text
                 assert answer.is_success or is_unknown_host, (path, answer.text)
