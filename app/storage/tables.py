@@ -1,7 +1,7 @@
 """The tables as the code sees them. The migrations create them; a test compares both."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import (
     JSON,
@@ -90,6 +90,9 @@ metadata = MetaData(
 )
 Identity = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only plain INTEGER keys
 
+# An id of which something may be remembered is given once, also when its row was the last and is deleted.
+NEVER_AGAIN: Final[dict[str, Any]] = {"sqlite_autoincrement": True}
+
 clock = Table(
     "clock",
     metadata,
@@ -166,6 +169,7 @@ studies = Table(
     Column("archived_at", Instant),
     UniqueConstraint("project_id", "name"),
     Index("studies_to_serve", "state", "served"),
+    **NEVER_AGAIN,
 )
 
 
@@ -344,6 +348,7 @@ webhooks = Table(
     Column("due_at", Instant, nullable=False),  # when to send next, or when a sender may be taken for dead
     Column("created_at", Instant, nullable=False),
     Column("created_by", String(100), nullable=False),
+    **NEVER_AGAIN,
 )
 
 webhook_cursors = Table(

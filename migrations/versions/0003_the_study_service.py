@@ -8,6 +8,7 @@ down_revision = "0002"
 
 Identity = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 Milliseconds = sa.BigInteger()  # since 1970, UTC
+NEVER_AGAIN = {"sqlite_autoincrement": True}  # is an id given, as on PostgreSQL: not the last deleted one's
 STATES = ("queued", "running", "succeeded", "diverged", "pruned", "failed", "cancelled")
 
 
@@ -38,7 +39,7 @@ def _projects() -> None:
 
 def _studies() -> None:
     empty, none = {"nullable": False, "server_default": "{}"}, {"nullable": False, "server_default": "0"}
-    with op.batch_alter_table("studies") as studies:
+    with op.batch_alter_table("studies", table_kwargs=NEVER_AGAIN) as studies:
         studies.add_column(sa.Column("project_id", Identity, nullable=False, server_default="1"))
         studies.add_column(sa.Column("direction", sa.String(10), nullable=False, server_default="minimize"))
         studies.add_column(sa.Column("max_running", sa.Integer))
@@ -237,6 +238,7 @@ def _webhooks() -> None:
         sa.Column("created_by", sa.String(100), nullable=False),
         sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name="webhooks_project_id_fk"),
         sa.PrimaryKeyConstraint("id", name="webhooks_pk"),
+        **NEVER_AGAIN,
     )
     op.create_table(
         "webhook_cursors",

@@ -144,3 +144,18 @@ def test_a_study_that_is_sent_again_with_its_key_is_answered_the_same(caller):
     assert [answer.status_code for answer in answers] == [201, 201]
     other = caller.api.post("/api/v1/studies", json=study | {"seed": 9}, headers=headers)
     assert other.json()["type"] == "urn:thiessen:idempotency-key-reused"
+
+
+def test_a_study_made_after_a_purge_has_nothing_of_the_purged_one(caller):
+    """Not even in the memory of the server, which knows studies by their ids."""
+    caller.create()
+    caller.end(caller.leased(), loss=0.5)
+    caller.leased()
+
+    assert caller.api.delete("/api/v1/studies/s", params={"purge": True}).status_code == 204
+    caller.create(name="next", space={"y": {"type": "int", "low": 1, "high": 9}})
+
+    leased = caller.leased()
+    assert (leased["study"], leased["trial"], list(leased["config"])) == ("next", 0, ["y"])
+    assert caller.get("/studies/next").json()["counts"]["succeeded"] == 0
+    assert caller.get("/studies/s").status_code == 404

@@ -32,6 +32,14 @@ def test_the_secret_of_a_webhook_is_shown_once(api):
     assert secret not in api.get(f"{PATH}/1").text + api.get(PATH).text
 
 
+def test_the_number_of_a_deleted_webhook_is_not_given_again(api):
+    create(api)
+    assert api.delete(f"{PATH}/1").status_code == 204
+
+    assert create(api).json()["id"] == 2
+    assert api.delete(f"{PATH}/1").status_code == 404
+
+
 def test_webhooks_are_listed_page_by_page(api):
     for _ in range(3):
         create(api)
