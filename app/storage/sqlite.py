@@ -68,6 +68,7 @@ class SQLiteStore:
     def write(self, step: Step[T]) -> T:
         self._insist_on_being_open()
         with self._turn:
+            self._insist_on_being_open()  # still: it may have closed meanwhile
             group = _Group()
             group.write(self._kept_open, iter([(step, None)]))
             group.commit()
@@ -119,6 +120,7 @@ class SQLiteStore:
         self._engine.dispose()
         self._readers.close()
         os.close(self._lock)
+        self._turn.release()  # who still waits for it is refused
 
     def _insist_on_being_open(self) -> None:
         if self._is_closed:

@@ -171,6 +171,26 @@ def test_closing_waits_for_who_is_reading_or_writing_and_leaves_nothing_open(dat
         closing.result()
 
 
+def test_a_write_that_came_just_before_the_store_closed_is_refused_and_not_left_waiting(tmp_path):
+    store = open_store(f"sqlite:///{tmp_path}/x.db")
+    came, closed = threading.Event(), threading.Event()
+    insist_as_ever = store._insist_on_being_open
+
+    def insist():
+        insist_as_ever()
+        came.set()
+        closed.wait(20)
+
+    store._insist_on_being_open = insist
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(store.write, lambda tx: tx.execute(text("SELECT 1")))
+        came.wait(20)
+        store.close()
+        closed.set()
+        with pytest.raises(DatabaseUnavailable, match="stopping"):
+            late.result(20)
+
+
 def _refuses(store):
     try:
         store.write(lambda tx: tx.execute(text("SELECT 1")))
