@@ -12,7 +12,7 @@ ALWAYS_THE_SAME = {"GET /api/v1/tasks", "GET /api/v1/workers"}  # take nothing, 
 def test_the_server_keeps_to_its_document(database, tmp_path, capsys):
     with subject(database, tmp_path) as client:
         answered, said = fuzzed(
-            client, tmp_path, "--phases", "examples,coverage,fuzzing,stateful", "-n", "150"
+            client, tmp_path, "--phases", "examples,coverage,fuzzing,stateful", "-n", "200"
         )
 
     [links] = re.findall(r"API Links: .*", said)  # from an answer to the calls that take what it names
