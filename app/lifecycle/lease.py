@@ -113,7 +113,7 @@ async def lease(store: Store, memory: Memory, runner: Runner, wish: Wish) -> lis
 async def _written(store: Store, request: Request, step: Step[Found | None]) -> Found | None:
     """Take a step that may give a trial, and learn of it."""
     try:
-        found = await store.written(step)
+        found = await store.written(step, is_slow=True)  # a strategy may be asked
     except AlreadyAnswered:  # by a twin of this request, or when it was sent before
         return await store.seen(partial(_given_before, runner=request.runner))
     except Behind:

@@ -48,7 +48,8 @@ class PostgresStore:
         meters.committed(1, perf_counter() - began)
         return answer
 
-    async def written(self, step: Step[T]) -> T:
+    async def written(self, step: Step[T], *, is_slow: bool = False) -> T:
+        del is_slow  # nobody waits for it here but its own study
         return await in_thread(self._writers, self.write, step)
 
     def read(self, step: Step[T]) -> T:

@@ -58,7 +58,8 @@ class SQLiteStore:
         self._listeners = Listeners()
         self._connection: Connection | None = None
         self._turn = threading.Lock()  # of who uses the connection: it writes a group, or commits it
-        self._waiting: deque[tuple[Step[Any], Waiter]] = deque()
+        self._quick: deque[tuple[Step[Any], Waiter]] = deque()  # who waits
+        self._slow: deque[tuple[Step[Any], Waiter]] = deque()
         self._written: queue.SimpleQueue[_Group | None] = queue.SimpleQueue()  # at most one: it has the turn
         self._is_closed = False
         self._closing = threading.Lock()
@@ -76,12 +77,12 @@ class SQLiteStore:
         answer: T = _opened(group.outcomes[0])
         return answer
 
-    async def written(self, step: Step[T]) -> T:
+    async def written(self, step: Step[T], *, is_slow: bool = False) -> T:
         loop = asyncio.get_running_loop()
         waiter: Waiter = loop.create_future()
         with self._closing:  # nobody may come to wait behind the last
             self._insist_on_being_open()
-            self._waiting.append((step, waiter))
+            (self._slow if is_slow else self._quick).append((step, waiter))
         loop.call_soon(self._write_group)  # together with all that comes in this round of the loop
         answer: T = _opened(await waiter)
         return answer
@@ -109,7 +110,7 @@ class SQLiteStore:
     def close(self) -> None:
         with self._closing:
             self._is_closed = True
-        while self._waiting:  # their loop may have ended
+        while self._awaited():  # their loop may have ended
             self._turn.acquire()
             self._write_and_commit()
         self._turn.acquire()
@@ -128,7 +129,7 @@ class SQLiteStore:
 
     def _write_group(self) -> None:
         """Write what waits, unless somebody else has the turn, who will call this again when it ends."""
-        if self._waiting and self._turn.acquire(blocking=False):
+        if self._awaited() and self._turn.acquire(blocking=False):
             self._write_and_commit()
 
     def _write_and_commit(self) -> None:
@@ -137,12 +138,18 @@ class SQLiteStore:
         self._written.put(group)
 
     def _next(self) -> Iterator[tuple[Step[Any], Waiter]]:
-        """Yield steps for one group; few when they are slow, as other requests wait for the loop."""
+        """Yield steps for one group, the quick first; few when they take long: requests wait for the loop.
+
+        At least one of each kind gets its turn, so that neither keeps the other waiting for ever.
+        """
         until = time.monotonic() + LONGEST_GROUP
-        for place in range(LARGEST_GROUP):
-            if not self._waiting or (place and time.monotonic() > until):
-                return
-            yield self._waiting.popleft()
+        room = LARGEST_GROUP
+        for waiting in (self._quick, self._slow):
+            is_first = True
+            while waiting and (is_first or (room > 0 and time.monotonic() < until)):
+                yield waiting.popleft()
+                is_first = False
+                room -= 1
 
     def _commit_groups(self) -> None:
         while (group := self._written.get()) is not None:
@@ -155,8 +162,13 @@ class SQLiteStore:
         group.tell()
         for study_id in group.rung:
             self._listeners.call(study_id)
-        with suppress(IndexError, RuntimeError):  # nobody waits; or only who waited in a loop that has ended
-            self._waiting[0][1].get_loop().call_soon_threadsafe(self._write_group)
+        if waiting := self._awaited():
+            with suppress(IndexError, RuntimeError):  # they have been served, or their loop has ended
+                waiting[0][1].get_loop().call_soon_threadsafe(self._write_group)
+
+    def _awaited(self) -> deque[tuple[Step[Any], Waiter]]:
+        """Return those who wait, of one kind; nobody when nobody waits."""
+        return self._quick or self._slow
 
     def _kept_open(self) -> Connection:
         """Return the writer's connection: to take it from the pool for each group costs as much as a step."""

@@ -53,10 +53,11 @@ class Store(Protocol):
     def read(self, step: Step[T]) -> T:
         """Run a step that only reads, all of it from one moment. Raises ReadTooLong."""
 
-    async def written(self, step: Step[T]) -> T:
+    async def written(self, step: Step[T], *, is_slow: bool = False) -> T:
         """Do as `write` with a step of a few milliseconds, for an event loop, which may run it itself.
 
-        Who stops waiting does not undo the step. What takes longer is for `write`, in a thread.
+        One that may think for longer says that it is slow: the quick ones that wait go first. Who stops
+        waiting does not undo the step. What takes seconds is for `write`, in a thread.
         """
 
     async def seen(self, step: Step[T]) -> T:

@@ -212,6 +212,22 @@ def test_an_event_loop_awaits_many_steps_and_each_gets_its_own_answer(store):
     assert seen == set(names)
 
 
+def test_slow_steps_wait_for_quick_ones_and_are_served_all_the_same(tmp_path):
+    store = open_store(f"sqlite:///{tmp_path}/x.db")
+    order = []
+
+    async def main():
+        slow = [store.written(lambda _, n=n: order.append(f"slow {n}"), is_slow=True) for n in range(3)]
+        quick = [store.written(lambda _, n=n: order.append(f"quick {n}")) for n in range(200)]
+        await asyncio.gather(*slow, *quick)
+
+    asyncio.run(main())
+    store.close()
+    assert order[:2] == ["quick 0", "quick 1"]  # although the slow ones came before
+    assert [each for each in order if "slow" in each] == ["slow 0", "slow 1", "slow 2"]
+    assert order.index("slow 0") < 199  # they did not wait for every quick one
+
+
 def test_what_an_awaited_step_raises_reaches_who_awaits(store):
     def breaks(_):
         raise LookupError("mine")
