@@ -27,8 +27,8 @@ class Quick(APIRoute):
         hints = get_type_hints(endpoint, include_extras=True)
         del hints["return"]
         found = {name: _part(name, hint) for name, hint in hints.items()}
-        # who may not is told that first, and nothing of what is wrong with the rest
-        self._parts = sorted(found.items(), key=lambda part: isinstance(part[1], _Checked))
+        # Who may not is told that first, and nothing of what is wrong with the rest.
+        self._parts = sorted(found.items(), key=lambda part: isinstance(part[1], _Body | _InPath))
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in (self.methods or ()):
@@ -49,17 +49,12 @@ def _part(name: str, hint: Any) -> Part:
                 return found
             if isinstance(note, params.Path):
                 return _InPath(name, TypeAdapter(hint))
+            if isinstance(note, params.Param):
+                raise TypeError(f"A quick route takes nothing from headers or the query: {name}.")
     return _Body(TypeAdapter(hint))
 
 
-class _Checked:
-    """An argument that may be wrong."""
-
-    async def __call__(self, request: Request) -> Any:
-        raise NotImplementedError
-
-
-class _Body(_Checked):
+class _Body:
     def __init__(self, kind: TypeAdapter[Any]) -> None:
         self._kind = kind
 
@@ -72,7 +67,7 @@ class _Body(_Checked):
             raise _invalid(error, "body") from None
 
 
-class _InPath(_Checked):
+class _InPath:
     def __init__(self, name: str, kind: TypeAdapter[Any]) -> None:
         self._name = name
         self._kind = kind
