@@ -110,6 +110,9 @@ class Memory:
             if remembered is not self._of(standing.id):  # it was made anew meanwhile
                 raise Behind
             history, study = remembered.history, remembered.study
+            if history.landscape.watermark > standing.observations:  # it was learned, and its commit failed
+                self.forget(standing.id)
+                raise Behind
             while history.trials > standing.trials:  # a commit of several steps has failed
                 history.retract()
             if standing.trials - history.trials > MOST_BEHIND:

@@ -3,9 +3,10 @@ from secrets import token_hex
 
 import pytest
 
+from app.domain.trial import TrialState
 from app.lifecycle.memory import Behind, Known, Memory
 from app.lifecycle.propose import newborn
-from app.storage import attempts, studies
+from app.storage import attempts, observations, studies
 from app.storage.trials import NewLease
 from tests.folds import check_study
 from tests.lifecycle.conftest import a_runner
@@ -61,6 +62,29 @@ def test_servers_that_propose_in_turn_replay_also_when_a_failed_trial_is_tried_a
             desk.retry(failed.pop(0))
 
     assert len(desk.observations()) > 60
+    desk.store.read(check_study)
+
+
+def test_what_was_learned_of_a_commit_that_failed_is_forgotten_before_anything_is_proposed(desk):
+    """On SQLite a step sees what others wrote in the same transaction, which may come to nothing."""
+    study = desk.submit(max_trials=20)
+    other = Memory()
+    catch_up(desk, study, other)
+    leased = desk.lease()
+
+    def fails(tx):
+        told = {"trial": leased.number, "attempt": 1, "outcome": TrialState.SUCCEEDED, "loss": 0.5}
+        observations.append(tx, study.id, 1, **told)
+        other.catch_up(tx, study.id, 1, 1)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        desk.store.write(fails)
+
+    with pytest.raises(Behind):
+        propose(desk, study, other)
+    catch_up(desk, study, other)
+    propose(desk, study, other)
     desk.store.read(check_study)
 
 
