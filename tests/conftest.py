@@ -1,11 +1,13 @@
 """What all tests share: two databases, a clock that can be moved, a server in process and a real one."""
 
+import asyncio
 import os
 import secrets
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import contextmanager
 from datetime import timedelta
@@ -127,6 +129,22 @@ def store(database):
     prepare(opened)
     yield opened
     opened.close()
+
+
+def in_one_group(store, *steps):
+    """Run the steps in one transaction of the store; return what each answered or raised."""
+    come = threading.Event()
+
+    def first(tx):
+        if tx.dialect.name == "postgresql":  # in a thread; on SQLite in the event loop, which has all of them
+            come.wait(20)
+
+    async def main():
+        waiting = [asyncio.ensure_future(store.written(step)) for step in (first, *steps)]
+        asyncio.get_running_loop().call_soon(come.set)
+        return await asyncio.gather(*waiting, return_exceptions=True)
+
+    return asyncio.run(main())[1:]
 
 
 @pytest.fixture

@@ -118,10 +118,6 @@ async def _written(store: Store, request: Request, step: Step[Found | None]) -> 
         return await store.seen(partial(_given_before, runner=request.runner))
     except Behind:
         return None
-    except BaseException:
-        if request.plan is not None:
-            request.memory.forget(request.plan.study)  # it may have learned what was not committed
-        raise
     if found is not None and not found.is_all:
         failpoint.reached("claim-committed")
         meters.LEASES.inc()

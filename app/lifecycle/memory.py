@@ -1,8 +1,8 @@
 """What this process remembers of studies, so that no proposal reads a history again.
 
-Observations are learned from what is committed. Numbers are learned ahead, in the steps that store trials:
-so many proposals fit into one commit. A step learns nothing of the trial it stores itself: it may be run
-again, or come to nothing.
+It learns within the steps that write, also of what others of the same group have just written: so many
+proposals fit into one commit. If the group comes to nothing, what was learned is forgotten. A step learns
+nothing of the trial it stores itself: it may be run again.
 """
 
 from collections import OrderedDict
@@ -17,7 +17,7 @@ from app import meters
 from app.domain.errors import StrategyUnavailable
 from app.domain.study import Standing, Study, StudyId
 from app.domain.trial import Observation, TrialState
-from app.storage import Step, Store, Transaction, observations, studies, trials
+from app.storage import Step, Store, Transaction, if_undone, observations, studies, trials
 from thiessen.integrations import KNOWN
 from thiessen.search import History, Observed, Proposal, Revised, Snapshot, Strategy, Stream
 from thiessen.search.settings import strategy_from_json
@@ -76,6 +76,7 @@ class Memory:
         if max(numbered - history.trials, observed - history.landscape.watermark) > MOST_BEHIND:
             self.forget(study_id)
             return Known.NOT_YET
+        if_undone(tx, study_id, partial(self.forget, study_id))
         with remembered.lock:
             try:
                 _learn(tx, study_id, history, numbered, observed)
@@ -110,11 +111,9 @@ class Memory:
             if remembered is not self._of(standing.id):  # it was made anew meanwhile
                 raise Behind
             history, study = remembered.history, remembered.study
-            if history.landscape.watermark > standing.observations:  # it was learned, and its commit failed
-                self.forget(standing.id)
+            if history.trials > standing.trials or history.landscape.watermark > standing.observations:
+                self.forget(standing.id)  # the database has lost what was learned: a standby took over, say
                 raise Behind
-            while history.trials > standing.trials:  # a commit of several steps has failed
-                history.retract()
             if standing.trials - history.trials > MOST_BEHIND:
                 raise Behind
             _number(tx, history, standing)

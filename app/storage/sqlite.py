@@ -12,24 +12,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, RootTransaction, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError, OperationalError
 
-from app import failpoint, meters
-from app.storage import bell
 from app.storage.bell import Callback, Listeners
 from app.storage.documents import JSON
+from app.storage.group import LARGEST, LONGEST, Group, Waiter, Waiting, opened
 from app.storage.store import STOPPING, DatabaseUnavailable, Readers, Step, explained
 
 T = TypeVar("T")
-Outcome = tuple[Any, BaseException | None]  # of a step: its answer, or what it raised
-Waiter = asyncio.Future[Outcome]
 
-LARGEST_GROUP: Final = 64  # steps committed together
-LONGEST_GROUP: Final = (
-    0.005  # seconds for which steps are added to a group; meanwhile the loop does nothing else
-)
 READERS: Final = 4
 LOOK_EVERY: Final = 100_000  # of SQLite's instructions, some milliseconds: is the time of this reader over?
 
@@ -60,7 +52,7 @@ class SQLiteStore:
         self._turn = threading.Lock()  # of who uses the connection: it writes a group, or commits it
         self._quick: deque[tuple[Step[Any], Waiter]] = deque()  # who waits
         self._slow: deque[tuple[Step[Any], Waiter]] = deque()
-        self._written: queue.SimpleQueue[_Group | None] = queue.SimpleQueue()  # at most one: it has the turn
+        self._written: queue.SimpleQueue[Group | None] = queue.SimpleQueue()  # at most one: it has the turn
         self._is_closed = False
         self._closing = threading.Lock()
         self._committer = threading.Thread(target=self._commit_groups, name="sqlite-committer", daemon=True)
@@ -70,11 +62,11 @@ class SQLiteStore:
         self._insist_on_being_open()
         with self._turn:
             self._insist_on_being_open()  # still: it may have closed meanwhile
-            group = _Group()
+            group = Group()
             group.write(self._kept_open, iter([(step, None)]))
             group.commit()
         self._end(group)
-        answer: T = _opened(group.outcomes[0])
+        answer: T = opened(group.outcomes[0])
         return answer
 
     async def written(self, step: Step[T], *, is_slow: bool = False) -> T:
@@ -84,7 +76,7 @@ class SQLiteStore:
             self._insist_on_being_open()
             (self._slow if is_slow else self._quick).append((step, waiter))
         loop.call_soon(self._write_group)  # together with all that comes in this round of the loop
-        answer: T = _opened(await waiter)
+        answer: T = opened(await waiter)
         return answer
 
     def read(self, step: Step[T]) -> T:
@@ -133,17 +125,17 @@ class SQLiteStore:
             self._write_and_commit()
 
     def _write_and_commit(self) -> None:
-        group = _Group()
+        group = Group()
         group.write(self._kept_open, self._next())
         self._written.put(group)
 
-    def _next(self) -> Iterator[tuple[Step[Any], Waiter]]:
+    def _next(self) -> Iterator[Waiting]:
         """Yield steps for one group, the quick first; few when they take long: requests wait for the loop.
 
         At least one of each kind gets its turn, so that neither keeps the other waiting for ever.
         """
-        until = time.monotonic() + LONGEST_GROUP
-        room = LARGEST_GROUP
+        until = time.monotonic() + LONGEST
+        room = LARGEST
         for waiting in (self._quick, self._slow):
             is_first = True
             while waiting and (is_first or (room > 0 and time.monotonic() < until)):
@@ -157,7 +149,7 @@ class SQLiteStore:
             self._turn.release()
             self._end(group)
 
-    def _end(self, group: "_Group") -> None:
+    def _end(self, group: Group) -> None:
         """Tell what became of a group; let those write who came meanwhile."""
         group.tell()
         for study_id in group.rung:
@@ -174,100 +166,6 @@ class SQLiteStore:
         """Return the writer's connection: to take it from the pool for each group costs as much as a step."""
         self._connection = self._connection or self._engine.connect()
         return self._connection
-
-
-class _Group:
-    """Steps that are committed together, and what became of them."""
-
-    def __init__(self) -> None:
-        self.outcomes: list[Outcome] = []
-        self.rung: set[int] = set()
-        self._waiters: list[Waiter | None] = []
-        self._transaction: RootTransaction | None = None
-        self._began = time.perf_counter()
-
-    def write(
-        self, connect: Callable[[], Connection], steps: Iterator[tuple[Step[Any], Waiter | None]]
-    ) -> None:
-        """Run the steps; what one of them raises undoes that one alone, unless the database has failed."""
-        try:
-            with explained():
-                connection = connect()
-                self._transaction = connection.begin()
-                for step, waiter in steps:
-                    self._waiters.append(waiter)
-                    if len(self._waiters) == 2:  # the first is written, the second not yet
-                        failpoint.reached("half-a-group")
-                    self.outcomes.append(_in_savepoint(step, connection, self.rung))
-        except BaseException as error:  # noqa: BLE001 - it belongs to those who wait, and who gets it
-            self._waiters += [waiter for _, waiter in steps]
-            self._fail(error)
-
-    def commit(self) -> None:
-        """Make it last; only then may anybody be told."""
-        if self._transaction is None:
-            return
-        try:
-            with explained():
-                self._transaction.commit()
-        except BaseException as error:  # noqa: BLE001 - as above
-            self._fail(error)
-        else:
-            meters.committed(len(self.outcomes), time.perf_counter() - self._began)
-
-    def tell(self) -> None:
-        """Wake who waits: an event loop once for all that wait on it."""
-        loops: dict[asyncio.AbstractEventLoop, list[tuple[Waiter, Outcome]]] = {}
-        for waiter, outcome in zip(self._waiters, self.outcomes, strict=True):
-            if waiter is not None:
-                loops.setdefault(waiter.get_loop(), []).append((waiter, outcome))
-        for loop, told in loops.items():
-            with suppress(RuntimeError):  # the loop has ended, and who waited with it
-                loop.call_soon_threadsafe(_tell_in_loop, told)
-
-    def _fail(self, error: BaseException) -> None:
-        """Undo everything: nobody was served."""
-        self.outcomes = [(None, error)] * len(self._waiters)
-        self.rung.clear()
-        if self._transaction is not None:
-            with suppress(DBAPIError):  # it is undone already
-                self._transaction.close()
-            self._transaction = None
-
-
-def _in_savepoint(step: Step[Any], connection: Connection, rung: set[int]) -> Outcome:
-    """Return the outcome of a step; what it wrote before raising is undone, and its ringing unheard.
-
-    A database that fails (disk full, say) is not the step's own refusal: it ends the whole group.
-    """
-    driver = _driver(connection)  # its savepoints: those of SQLAlchemy cost ten times as much
-    bell.take(connection)  # what was rung by a step that did not count
-    driver.execute("SAVEPOINT step")
-    try:
-        answer = step(connection)
-    except (OperationalError, DatabaseUnavailable):
-        raise
-    except Exception as error:  # noqa: BLE001 - it belongs to the caller of write, who gets it
-        driver.execute("ROLLBACK TO step")
-        outcome: Outcome = None, error
-    else:
-        outcome = answer, None
-        rung.update(bell.take(connection))
-    driver.execute("RELEASE step")
-    return outcome
-
-
-def _tell_in_loop(told: list[tuple[Waiter, Outcome]]) -> None:
-    for waiter, outcome in told:
-        if not waiter.cancelled():
-            waiter.set_result(outcome)
-
-
-def _opened(outcome: Outcome) -> Any:
-    answer, refused = outcome
-    if refused is not None:
-        raise refused
-    return answer
 
 
 def _writing(url: URL) -> Engine:

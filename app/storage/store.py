@@ -118,7 +118,7 @@ class Readers:
             try:
                 return run(self._engine, step)
             except OperationalError as error:
-                if _code(error) in STOPPED:
+                if code_of(error) in STOPPED:
                     raise ReadTooLong(self._seconds) from error
                 raise
 
@@ -141,7 +141,7 @@ def run(engine: Engine, step: Step[T]) -> T:
                 is_committing = True
         except DBAPIError as error:
             was_cut_off = error.connection_invalidated and not is_committing  # else it may have been kept
-            if runs == MOST_RUNS or not (was_cut_off or _code(error) in COLLIDED):
+            if runs == MOST_RUNS or not (was_cut_off or code_of(error) in COLLIDED):
                 raise
         else:
             return answer
@@ -176,6 +176,7 @@ def _sentence(error: DBAPIError) -> str:
     return f"The database refused: {str(error.orig).strip().splitlines()[0]}."
 
 
-def _code(error: DBAPIError) -> Any:
-    """Return the driver's own code of an error: both say more than the class does."""
-    return getattr(error.orig, "sqlstate", None) or getattr(error.orig, "sqlite_errorname", None)
+def code_of(error: BaseException) -> Any:
+    """Return the driver's own code of an error, None without one: both say more than the class does."""
+    original = getattr(error, "orig", None)
+    return getattr(original, "sqlstate", None) or getattr(original, "sqlite_errorname", None)

@@ -1,6 +1,5 @@
 """A server with one promise switched off, for the proof to notice."""
 
-import asyncio
 import sys
 import time
 from dataclasses import replace
@@ -9,7 +8,7 @@ from secrets import token_hex
 from app.domain.errors import LeaseLost
 from app.domain.trial import TrialState
 from app.lifecycle import lease, report
-from app.storage import attempts, postgresql, sqlite
+from app.storage import attempts, group
 from thiessen.cli import main
 
 WINDOW_SECONDS = 0.2  # between an answer and its commit
@@ -46,28 +45,8 @@ def answer_first():
         time.sleep(WINDOW_SECONDS)
         commit_as_ever(self)
 
-    commit_as_ever = sqlite._Group.commit
-
-    async def written(self, step, *, is_slow=False):
-        del is_slow
-        loop = asyncio.get_running_loop()
-        told = loop.create_future()
-
-        def work():
-            with self._engine.begin() as transaction:
-                try:
-                    answer = step(transaction)
-                except BaseException as error:
-                    loop.call_soon_threadsafe(told.set_exception, error)
-                    raise
-                loop.call_soon_threadsafe(told.set_result, answer)
-                time.sleep(WINDOW_SECONDS)
-
-        self._writers.submit(work)
-        return await told
-
-    sqlite._Group.commit = commit
-    postgresql.PostgresStore.written = written
+    commit_as_ever = group.Group.commit
+    group.Group.commit = commit
 
 
 MUTATIONS = {

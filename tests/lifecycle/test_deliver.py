@@ -244,7 +244,8 @@ def test_events_gather_for_a_second_before_they_travel(hooks, receiver, clock):
 def test_no_connection_is_held_while_sending_and_others_may_write(hooks, receiver):
     hook = hooks.add()
     hooks.happen()
-    hooks.take(hook)  # what keeps a connection of its own has it now
+    hooks.take(hook)
+    asyncio.run(hooks.store.written(lambda _: None))  # what keeps a connection of its own has it now
     hooks.store.write(lambda tx: webhooks.resume(tx, hook))
     held = []
     with connections_in_use() as in_use:

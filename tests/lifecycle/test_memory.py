@@ -6,8 +6,9 @@ import pytest
 from app.domain.trial import TrialState
 from app.lifecycle.memory import Behind, Known, Memory
 from app.lifecycle.propose import newborn
-from app.storage import attempts, observations, studies
+from app.storage import DatabaseUnavailable, attempts, observations, studies
 from app.storage.trials import NewLease
+from tests.conftest import in_one_group
 from tests.folds import check_study
 from tests.lifecycle.conftest import a_runner
 
@@ -65,21 +66,56 @@ def test_servers_that_propose_in_turn_replay_also_when_a_failed_trial_is_tried_a
     desk.store.read(check_study)
 
 
-def test_what_was_learned_of_a_commit_that_failed_is_forgotten_before_anything_is_proposed(desk):
-    """On SQLite a step sees what others wrote in the same transaction, which may come to nothing."""
+def test_what_was_learned_of_a_group_that_came_to_nothing_is_forgotten(desk):
+    """A step sees what others of its group wrote; another observation may get that number instead."""
     study = desk.submit(max_trials=20)
     other = Memory()
     catch_up(desk, study, other)
     leased = desk.lease()
 
-    def fails(tx):
+    runs = []
+
+    def tell(tx):
+        runs.append("told")
+        if len(runs) > 1:  # PostgreSQL runs it again, alone
+            raise ZeroDivisionError
+        told = {"trial": leased.number, "attempt": 1, "outcome": TrialState.SUCCEEDED, "loss": 0.5}
+        observations.append(tx, study.id, 1, **told)
+
+    def learn(tx):
+        if len(runs) == 1:
+            runs.append(other.catch_up(tx, study.id, 1, 1))
+
+    def fails(_):
+        raise DatabaseUnavailable("It is gone.")
+
+    outcomes = in_one_group(desk.store, tell, learn, fails)
+    assert runs[:2] == ["told", Known.CURRENT]
+    assert isinstance(outcomes[0], ZeroDivisionError | DatabaseUnavailable)
+    desk.complete(leased, 0.9)  # the first observation after all
+
+    with pytest.raises(Behind):
+        propose(desk, study, other)
+    catch_up(desk, study, other)
+    propose(desk, study, other)
+    desk.store.read(check_study)
+
+
+def test_what_the_database_has_lost_is_forgotten_before_anything_is_proposed(desk):
+    """As when a standby takes over that did not have the last commits."""
+    study = desk.submit(max_trials=20)
+    other = Memory()
+    catch_up(desk, study, other)
+    leased = desk.lease()
+
+    def is_lost(tx):
         told = {"trial": leased.number, "attempt": 1, "outcome": TrialState.SUCCEEDED, "loss": 0.5}
         observations.append(tx, study.id, 1, **told)
         other.catch_up(tx, study.id, 1, 1)
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        desk.store.write(fails)
+        desk.store.write(is_lost)
 
     with pytest.raises(Behind):
         propose(desk, study, other)

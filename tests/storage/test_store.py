@@ -11,7 +11,7 @@ from app.storage import DatabaseUnavailable, ReadTooLong, open_store
 from app.storage.schema import prepare
 from app.storage.tables import clock as clock_table
 from app.storage.tables import now, observations, studies
-from tests.conftest import wait_until
+from tests.conftest import in_one_group, wait_until
 
 
 def add_study(tx, name):
@@ -31,11 +31,7 @@ def test_what_a_step_raises_reaches_its_caller_and_undoes_only_that_step(store):
         add_study(tx, "gone")
         raise LookupError("mine")
 
-    async def main():  # on SQLite they form one group
-        steps = (store.written(step) for step in (lambda tx: add_study(tx, "s"), breaks))
-        return await asyncio.gather(*steps, return_exceptions=True)
-
-    good, bad = asyncio.run(main())
+    good, bad = in_one_group(store, lambda tx: add_study(tx, "s"), breaks)
     assert good == "s"
     assert isinstance(bad, LookupError)
     assert count(store, studies) == 1
@@ -365,6 +361,65 @@ def test_a_database_that_was_restarted_costs_nobody_an_error(two_servers):
 
     assert count(one, studies) == 0
     assert one.write(lambda tx: add_study(tx, "s")) == "s"
+
+
+def test_postgresql_too_commits_together_what_waits(two_servers):
+    store, _ = two_servers
+
+    commits = in_one_group(store, *[lambda tx: tx.execute(text("SELECT txid_current()")).scalar_one()] * 20)
+
+    assert len(set(commits)) == 1
+
+
+def test_a_group_waits_for_nobody_and_who_must_wait_is_served_later(two_servers):
+    store, other = two_servers
+    store.write(lambda tx: add_study(tx, "held"))
+    holding, gate = threading.Event(), threading.Event()
+
+    def touch(tx):
+        return tx.execute(update(studies).where(studies.c.name == "held").values(seed=studies.c.seed + 1))
+
+    def hold(tx):
+        touch(tx)
+        holding.set()
+        gate.wait(20)
+
+    async def main():
+        patient = asyncio.create_task(store.written(lambda tx: touch(tx).rowcount))
+        await asyncio.gather(*(store.written(lambda tx, n=n: add_study(tx, f"s{n}")) for n in range(3)))
+        assert not patient.done()
+        gate.set()
+        return await patient
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(other.write, hold)
+        holding.wait(20)
+        try:
+            assert asyncio.run(main()) == 1
+        finally:
+            gate.set()
+    assert (
+        store.read(lambda tx: tx.execute(select(studies.c.seed).order_by(studies.c.id)).scalars().first())
+        == 2
+    )
+
+
+def test_a_connection_that_is_cut_within_a_group_costs_nobody_an_error(two_servers):
+    store, other = two_servers
+    runs = []
+
+    def cut(tx):
+        runs.append(tx.execute(text("SELECT pg_backend_pid()")).scalar_one())
+        if len(runs) == 1:
+            kill = text(f"SELECT pg_terminate_backend({runs[0]}, 5000)")
+            assert other.write(lambda tx: tx.execute(kill).scalar())
+        return add_study(tx, "cut")
+
+    added = in_one_group(store, lambda tx: add_study(tx, "a"), cut, lambda tx: add_study(tx, "b"))
+
+    assert added == ["a", "cut", "b"]
+    assert len(runs) == 2
+    assert count(store, studies) == 3
 
 
 def test_a_step_that_is_cut_off_at_its_commit_is_told_and_not_run_again(two_servers):
