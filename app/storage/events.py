@@ -32,7 +32,5 @@ _APPEND: Final = Prepared(
 
 def append(tx: Transaction, study_id: StudyId, last: int, *happenings: Happening) -> None:
     """Append events, the last of them under the number that the study's counter has just reached."""
-    first = last - len(happenings) + 1
-    _APPEND.run_each(
-        tx, ({"study_id": study_id, "seq": seq, **vars(each)} for seq, each in enumerate(happenings, first))
-    )
+    for seq, each in enumerate(happenings, last - len(happenings) + 1):
+        _APPEND.run(tx, {"study_id": study_id, "seq": seq, **vars(each)})

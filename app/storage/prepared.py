@@ -1,6 +1,6 @@
 """Statements of which each ask and tell runs a dozen."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from app.storage.store import Transaction
 Row = tuple[Any, ...]
 Values = Mapping[str, Any]
 Process = Callable[[Any], Any] | None  # between our kind of a value and the driver's
+Kinds = Callable[[], list[Any]]  # of columns, as the driver tells them, which costs: asked for once
+Run = Callable[[Transaction, Sequence[Any]], tuple[list[Row], Kinds]]
 
 
 class Prepared:
@@ -33,25 +35,14 @@ class Prepared:
         """Run it for what it writes."""
         self.every(tx, values)
 
-    def run_each(self, tx: Transaction, each: Iterable[Values]) -> None:
-        """Run it once with each of the values."""
-        compiled = self._for(tx.dialect)
-        cursor: Any = tx.connection.cursor()
-        try:
-            cursor.executemany(compiled.text, [compiled.parameters(values) for values in each])
-        except tx.dialect.loaded_dbapi.Error as error:
-            raise _explained(tx, compiled, error) from error
-
     def every(self, tx: Transaction, values: Values) -> list[Row]:
         """Return all rows."""
-        compiled = self._for(tx.dialect)
-        driver: Any = tx.connection.driver_connection
+        compiled = self._compiled.get(tx.dialect.name) or self._compile(tx.dialect)
         try:
-            cursor = driver.execute(compiled.text, compiled.parameters(values))
-            rows: list[Row] = cursor.fetchall() if compiled.types else []
+            rows, kinds = compiled.run(tx, compiled.parameters(values))
         except tx.dialect.loaded_dbapi.Error as error:
-            raise _explained(tx, compiled, error) from error
-        return compiled.ours(rows, cursor, tx.dialect) if rows else rows
+            raise _explained(tx, compiled.text, error) from error
+        return compiled.ours(rows, kinds, tx.dialect) if rows else rows
 
     def one(self, tx: Transaction, values: Values) -> Row:
         """Return the only row."""
@@ -63,27 +54,29 @@ class Prepared:
         rows = self.every(tx, values)
         return rows[0] if rows else None
 
-    def _for(self, dialect: Dialect) -> "_Compiled":
-        compiled = self._compiled.get(dialect.name)
-        if compiled is None:
-            compiled = self._compiled[dialect.name] = self._compile(dialect)
-        return compiled
-
     def _compile(self, dialect: Dialect) -> "_Compiled":
+        words, runner = _on(dialect)
         statement: Any = replacement_traverse(self._statement, {}, _written_out)
-        compiled = statement.compile(dialect=dialect, column_keys=self._columns)
-        binds = {name: compiled.binds[name] for name in compiled.params}
-        return _Compiled(
+        compiled = statement.compile(dialect=words, column_keys=self._columns)
+        binds = [compiled.binds[name] for name in compiled.positiontup]
+        kinds = [bind.type.dialect_impl(dialect) for bind in binds]
+        made = self._compiled[dialect.name] = _Compiled(
             text=str(compiled),
-            order=compiled.positiontup,
-            constants={name: bind.value for name, bind in binds.items() if not bind.required},
-            binds={
-                name: process
-                for name, bind in binds.items()
-                if (process := bind.type.dialect_impl(dialect).bind_processor(dialect))
-            },
+            run=runner(str(compiled), kinds),
+            order=[(bind.key, kind.bind_processor(dialect)) for bind, kind in zip(binds, kinds, strict=True)],
+            constants={bind.key: bind.value for bind in binds if not bind.required},
             types=[column.type.dialect_impl(dialect) for column in self._statement.exported_columns],
         )
+        return made
+
+
+def _on(dialect: Dialect) -> tuple[Dialect, Callable[[str, Sequence[TypeEngine[Any]]], Run]]:
+    """Return what to compile for, and what makes of the text, and the kinds of its parameters, what runs."""
+    if dialect.name == "postgresql":
+        from app.storage import libpq
+
+        return libpq.DIALECT, lambda text, kinds: libpq.Statement(text, kinds).run
+    return dialect, lambda text, _: _by_sqlite(text)
 
 
 def _written_out(element: Any, **_: Any) -> ColumnElement[Any] | None:
@@ -105,39 +98,45 @@ class _Compiled:
     """A statement in the words of one kind of database."""
 
     text: str
-    order: list[str] | None  # of the parameters, where the driver wants them by place
+    run: Run
+    order: list[tuple[str, Process]]  # of the parameters
     constants: Values
-    binds: Mapping[str, Callable[[Any], Any]]
     types: list[TypeEngine[Any]]
-    results: list[Process] | None = None  # known when the driver has told what it returns
+    results: list[tuple[int, Callable[[Any], Any]]] | None = None  # known when the driver told of columns
 
-    def parameters(self, values: Values) -> list[Any] | dict[str, Any]:
+    def parameters(self, values: Values) -> list[Any]:
         """Return the values as the driver wants them."""
-        told = {**self.constants, **values}
-        for name, process in self.binds.items():
-            told[name] = process(told[name])
-        return told if self.order is None else [told[name] for name in self.order]
+        told = {**self.constants, **values} if self.constants else values
+        return [process(told[name]) if process else told[name] for name, process in self.order]
 
-    def ours(self, rows: list[Row], cursor: Any, dialect: Dialect) -> list[Row]:
+    def ours(self, rows: list[Row], kinds: Kinds, dialect: Dialect) -> list[Row]:
         """Return rows with values of our kinds."""
         if self.results is None:
-            told = (column[1] for column in cursor.description)  # which costs: asked for once
-            self.results = [
-                kind.result_processor(dialect, of) for kind, of in zip(self.types, told, strict=True)
+            processes = [
+                kind.result_processor(dialect, of) for kind, of in zip(self.types, kinds(), strict=True)
             ]
-        results = self.results
-        if not any(results):
-            return rows
-        return [
-            tuple(
-                value if process is None else process(value)
-                for value, process in zip(row, results, strict=True)
-            )
-            for row in rows
-        ]
+            self.results = [(place, process) for place, process in enumerate(processes) if process]
+        return [self._row(row, self.results) for row in rows] if self.results else rows
+
+    def _row(self, row: Row, results: Iterable[tuple[int, Callable[[Any], Any]]]) -> Row:
+        values = list(row)
+        for place, process in results:
+            values[place] = process(values[place])
+        return tuple(values)
 
 
-def _explained(tx: Transaction, compiled: _Compiled, error: Exception) -> BaseException:
+def _by_sqlite(text: str) -> Run:
+    """Return what runs a statement with sqlite3, which keeps what it has prepared."""
+
+    def run(tx: Transaction, parameters: Sequence[Any]) -> tuple[list[Row], Kinds]:
+        driver: Any = tx.connection.driver_connection
+        cursor = driver.execute(text, parameters)
+        return cursor.fetchall(), lambda: [column[1] for column in cursor.description]
+
+    return run
+
+
+def _explained(tx: Transaction, text: str, error: Exception) -> BaseException:
     """Return the error as SQLAlchemy would raise it; a connection that is gone is not used again."""
     dialect = tx.dialect
     driver: Any = error
@@ -145,7 +144,7 @@ def _explained(tx: Transaction, compiled: _Compiled, error: Exception) -> BaseEx
     if is_gone:
         tx.invalidate(error)
     return DBAPIError.instance(
-        compiled.text,
+        text,
         None,
         error,
         dialect.loaded_dbapi.Error,

@@ -1,15 +1,17 @@
 import json
 from datetime import UTC, datetime
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import bindparam, insert, literal, select, text
-from sqlalchemy.exc import IntegrityError, ProgrammingError
+from sqlalchemy import BigInteger, Float, bindparam, insert, literal, select, text, update
+from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
 from app.storage import open_store
 from app.storage.documents import read, written
 from app.storage.prepared import Prepared
+from app.storage.schema import prepare
 from app.storage.tables import now, projects, trials, workers
 
 REGISTER = Prepared(
@@ -45,12 +47,47 @@ def test_a_prepared_statement_takes_and_gives_the_values_that_sqlalchemy_does(st
 
 
 def test_one_statement_runs_with_many_values_and_tells_of_none_first_and_every_row(store):
-    store.write(lambda tx: REGISTER.run_each(tx, (a_worker(name) for name in "abc")))
+    store.write(lambda tx: [REGISTER.run(tx, a_worker(name)) for name in "abc"])
     names = Prepared(select(workers.c.name).where(workers.c.name >= bindparam("least")).order_by("name"))
 
     assert store.read(lambda tx: names.every(tx, {"least": "b"})) == [("b",), ("c",)]
     assert store.read(lambda tx: names.first(tx, {"least": "b"})) == ("b",)
     assert store.read(lambda tx: names.first(tx, {"least": "d"})) is None
+
+
+def test_one_statement_takes_numbers_of_every_size_and_none(store):
+    """PostgreSQL prepares it once, for kinds that must not depend on the first values."""
+    keep = Prepared(update(trials).where(trials.c.seed > bindparam("least")).values(loss=bindparam("with")))
+    sizes = [1, 40_000, 2**31, 2**53, -(2**53)]
+    losses = [None, 1, 0.5, -1e308, 5e-324]
+    echo = Prepared(
+        select(
+            bindparam("whole", type_=BigInteger), bindparam("real", type_=Float), 1.5 * projects.c.id
+        ).where(projects.c.id == 1)
+    )
+
+    def step(tx):
+        for size, loss in product(sizes, losses):
+            keep.run(tx, {"least": size, "with": loss})
+            assert echo.one(tx, {"whole": size, "real": loss}) == (size, loss, 1.5)
+
+    store.write(step)
+
+
+def test_a_text_that_postgresql_cannot_keep_is_refused_and_not_cut_short(postgres):
+    address = postgres.new_database()
+    store = open_store(address)
+    prepare(store)
+    named = Prepared(select(workers.c.name).where(workers.c.name == bindparam("of")))
+
+    def step(tx):
+        assert named.every(tx, {"of": "a"}) == []
+        with pytest.raises(DataError, match="NUL"):
+            named.every(tx, {"of": "a\0b"})
+
+    store.read(step)
+    store.close()
+    postgres.drop(address)
 
 
 def test_a_value_that_is_missing_is_never_taken_for_null(store):
@@ -65,7 +102,7 @@ def test_a_value_that_is_missing_is_never_taken_for_null(store):
 def test_what_the_database_refuses_is_raised_as_sqlalchemy_raises_it(store):
     def twice(tx):
         REGISTER.run(tx, a_worker("w"))
-        REGISTER.run_each(tx, [a_worker("w")])
+        REGISTER.run(tx, a_worker("w"))
 
     with pytest.raises(IntegrityError):
         store.write(twice)
@@ -108,5 +145,5 @@ def test_a_statement_has_its_constants_in_its_text_so_that_planners_see_them(sto
         select(trials.c.id).where(trials.c.state == "running", trials.c.free_at <= bindparam("at"))
     )
 
-    assert "= 'running'" in store.read(lambda tx: running._for(tx.dialect).text)
+    assert "= 'running'" in store.read(lambda tx: running._compile(tx.dialect).text)
     assert store.read(lambda tx: running.every(tx, {"at": datetime.now(UTC)})) == []
