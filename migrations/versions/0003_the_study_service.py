@@ -9,6 +9,7 @@ down_revision = "0002"
 Identity = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 Milliseconds = sa.BigInteger()  # since 1970, UTC
 NEVER_AGAIN = {"sqlite_autoincrement": True}  # is an id given, as on PostgreSQL: not the last deleted one's
+BY_KEY = {"sqlite_with_rowid": False}  # one tree to write instead of two
 STATES = ("queued", "running", "succeeded", "diverged", "pruned", "failed", "cancelled")
 
 
@@ -17,6 +18,7 @@ def upgrade() -> None:
     _studies()
     _trials()
     _attempts()
+    _observations()
     _events()
     _workers()
     _access()
@@ -78,7 +80,7 @@ def _studies() -> None:
         studies.drop_constraint("studies_name_unique", type_="unique")
         studies.create_unique_constraint("studies_project_id_name_unique", ["project_id", "name"])
         studies.create_foreign_key("studies_project_id_fk", "projects", ["project_id"], ["id"])
-    op.create_index("studies_to_serve", "studies", ["state", "served"])
+    op.create_index("studies_by_state", "studies", ["state"])
     counts = ", ".join(
         f"{state} = (SELECT count(*) FROM trials WHERE study_id = studies.id AND state = '{state}')"  # noqa: S608
         for state in STATES
@@ -134,6 +136,12 @@ def _attempts() -> None:
     )
 
 
+def _observations() -> None:
+    if op.get_bind().dialect.name == "sqlite":
+        with op.batch_alter_table("observations", table_kwargs=BY_KEY, recreate="always"):
+            pass
+
+
 def _events() -> None:
     op.create_table(
         "events",
@@ -150,6 +158,7 @@ def _events() -> None:
         sa.Column("data", sa.JSON(none_as_null=True)),
         sa.ForeignKeyConstraint(["study_id"], ["studies.id"], name="events_study_id_fk"),
         sa.PrimaryKeyConstraint("study_id", "seq", name="events_pk"),
+        **BY_KEY,
     )
     # What has happened before there were events is told as one birth a trial, in its present state.
     op.execute(

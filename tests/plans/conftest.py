@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from unittest.mock import patch
 
 import pytest
+from psycopg import RawCursor
 from sqlalchemy import Engine, create_engine, event, insert, select, text, update
 
 from app.storage import prepared
@@ -109,7 +110,7 @@ def _caught():
 
     def filled(compiled, values):
         given = filled_as_ever(compiled, values)
-        statements.append((compiled.text, tuple(given) if isinstance(given, list) else given))
+        statements.append((compiled.text, tuple(given)))
         return given
 
     filled_as_ever = prepared._Compiled.parameters
@@ -148,7 +149,10 @@ def _read_on_sqlite(connection, statement, given):
 
 
 def _read_on_postgresql(connection, statement, given):
-    explained = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", given).scalar_one()
+    connection.begin()
+    driver = connection.connection.driver_connection
+    cursor = RawCursor(driver) if "$1" in statement else driver.cursor()
+    (explained,) = cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", given).fetchone()
     nodes = list(_nodes(explained[0]["Plan"]))
     of_large = [node for node in nodes if node.get("Relation Name") in LARGE or "Index Name" in node]
     scans = [f"Seq Scan on {node['Relation Name']}" for node in of_large if node["Node Type"] == "Seq Scan"]
