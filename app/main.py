@@ -40,6 +40,7 @@ from app.lifecycle.deliver import Postman
 from app.lifecycle.expire import expire
 from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
+from app.lifecycle.retention import remove_old
 from app.settings import Settings, WrongSetting
 from app.storage import DatabaseUnavailable, Store, open_store
 from app.storage import workers as workers_stored
@@ -78,7 +79,7 @@ def build(settings: Settings) -> FastAPI:
         del app
         unlisten = house.waiting.listen(store)
         postman = Postman(store, write=wire.delivery, allow_private=settings.allow_private_webhooks)
-        work = (_sweep(house), house.followers.look_out(), postman.work())
+        work = (_sweep(house, settings), house.followers.look_out(), postman.work())
         tasks = [asyncio.create_task(each) for each in work]
         yield
         house.close()
@@ -145,8 +146,8 @@ def _check_tokens(store: Store, settings: Settings) -> None:
     )
 
 
-async def _sweep(house: House) -> None:
-    """Do now and then what no request does: expire what is overdue, and write down who was heard."""
+async def _sweep(house: House, settings: Settings) -> None:
+    """Do now and then what no request does: expire what is overdue, write down who was heard, forget."""
     for sweep in itertools.count():
         await asyncio.sleep(SWEEP_SECONDS)
         try:
@@ -158,6 +159,9 @@ async def _sweep(house: House) -> None:
                 await asyncio.to_thread(house.store.write, partial(workers_stored.seen, names=heard))
             if sweep % SWEEPS_TO_FORGET == 0:
                 await asyncio.to_thread(house.store.write, once.forget)
+                await asyncio.to_thread(
+                    remove_old, house.store, events=settings.keep_events, curves=settings.keep_curves
+                )
         except DatabaseUnavailable as error:
             house.hearing.interrupt()
             log.warning("%s", error)

@@ -11,6 +11,7 @@ from app.logs import FORMATS, LEVELS
 
 PREFIX: Final = "THIESSEN_"
 MOST_WORKERS: Final = 64
+MOST_DAYS: Final = 36_500
 SYNCHRONOUS: Final = ("full", "normal")
 KINDS: Final[dict[str, type[str | int | float]]] = {
     "database": str,
@@ -23,6 +24,8 @@ KINDS: Final[dict[str, type[str | int | float]]] = {
     "log_level": str,
     "requests_per_second": float,
     "sqlite_synchronous": str,
+    "keep_events_days": float,
+    "keep_curves_days": float,
 }
 
 
@@ -48,6 +51,8 @@ class Settings:
     requests_per_second: float = 2000.0  # of each token or address; 0: any number
     sqlite_synchronous: str = "full"  # what is acknowledged survives a power cut; `normal`: a crash only
     allow_private_webhooks: bool = False  # tell addresses of one's own network too
+    keep_events_days: float = 0.0  # of studies that rest; 0: for ever
+    keep_curves_days: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
@@ -66,6 +71,12 @@ class Settings:
                 f"got {self.requests_per_second:g}."
             )
 
+        for name in ("keep_events_days", "keep_curves_days"):
+            if not 0 <= (days := getattr(self, name)) <= MOST_DAYS:
+                raise WrongSetting(
+                    f"{PREFIX}{name.upper()} is from 0 (for ever) to {MOST_DAYS}; got {days:g}."
+                )
+
     def _check_workers(self) -> None:
         if not 1 <= self.workers <= MOST_WORKERS:
             raise WrongSetting(f"{PREFIX}WORKERS is from 1 to {MOST_WORKERS}; got {self.workers}.")
@@ -82,6 +93,14 @@ class Settings:
     @property
     def lease_for(self) -> timedelta:
         return timedelta(seconds=self.lease_seconds)
+
+    @property
+    def keep_events(self) -> timedelta | None:
+        return timedelta(days=self.keep_events_days) or None
+
+    @property
+    def keep_curves(self) -> timedelta | None:
+        return timedelta(days=self.keep_curves_days) or None
 
     @property
     def tokens_required(self) -> bool:

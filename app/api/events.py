@@ -19,7 +19,7 @@ from app.domain.study import StudyId
 from app.gate import READ, Welcome
 from app.house import House, TheHouse
 from app.lifecycle.follow import Followers, Heard
-from app.storage import DatabaseUnavailable, feed, studies
+from app.storage import DatabaseUnavailable, feed, retention, studies
 from thiessen import contract
 from thiessen.contract.words import NeverNull
 
@@ -64,8 +64,11 @@ async def events(
     if STREAM in accept:
         return EventStream(house.followers, _frames(house, study.id, after, is_welcome))
     found = await _page(house, study.id, after, limit)
+    removed = await house.store.seen(partial(retention.removed, study_id=study.id))
     page = contract.EventPage(
-        events=[wire.event(event) for event in found], next=found[-1].seq if found else after
+        events=[wire.event(event) for event in found],
+        next=found[-1].seq if found else max(after, removed),
+        removed=removed,
     )
     return Response(page.model_dump_json(), media_type="application/json")
 

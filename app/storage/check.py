@@ -48,18 +48,21 @@ INVARIANTS: Final = {
         SELECT s.name, s.turns, count(t.turn) FROM studies s LEFT JOIN trials t ON t.study_id = s.id
         GROUP BY s.id, s.name, s.turns HAVING s.turns <> count(t.turn)""",
     "A study's counter of events is not the number of the last": """
-        SELECT s.name, s.events, coalesce(max(e.seq), 0)
+        SELECT s.name, s.events, coalesce(max(e.seq), s.events_removed)
         FROM studies s LEFT JOIN events e ON e.study_id = s.id
-        GROUP BY s.id, s.name, s.events HAVING coalesce(max(e.seq), 0) <> s.events""",
-    "A study's events are not numbered from 1 without a gap": """
-        SELECT s.name, count(*), max(e.seq) FROM studies s JOIN events e ON e.study_id = s.id
-        GROUP BY s.id, s.name HAVING min(e.seq) <> 1 OR max(e.seq) <> count(*)""",
+        GROUP BY s.id, s.name, s.events, s.events_removed
+        HAVING coalesce(max(e.seq), s.events_removed) <> s.events""",
+    "A study's events are not numbered from the first that is kept without a gap": """
+        SELECT s.name, s.events_removed, count(*), min(e.seq), max(e.seq)
+        FROM studies s JOIN events e ON e.study_id = s.id GROUP BY s.id, s.name, s.events_removed
+        HAVING min(e.seq) <> s.events_removed + 1 OR max(e.seq) <> s.events_removed + count(*)""",
     "An event does not begin where the one before of its trial ended": """
         SELECT s.name, e.seq, e.trial, e.before, e.stood FROM (
           SELECT study_id, seq, trial, events.before,
             lag(events.after) OVER (PARTITION BY study_id, trial ORDER BY seq) AS stood
           FROM events WHERE events.after IS NOT NULL
-        ) e JOIN studies s ON s.id = e.study_id WHERE coalesce(e.before, '') <> coalesce(e.stood, '')""",
+        ) e JOIN studies s ON s.id = e.study_id WHERE coalesce(e.before, '') <> coalesce(e.stood, '')
+          AND (e.stood IS NOT NULL OR s.events_removed = 0)""",
     "A trial's state is not the one after its last event": """
         SELECT s.name, t.number, t.state, e.after FROM trials t JOIN studies s ON s.id = t.study_id
         LEFT JOIN (
@@ -67,7 +70,7 @@ INVARIANTS: Final = {
           GROUP BY study_id, trial
         ) last ON last.study_id = t.study_id AND last.trial = t.number
         LEFT JOIN events e ON e.study_id = t.study_id AND e.seq = last.seq
-        WHERE coalesce(e.after, '') <> t.state""",
+        WHERE coalesce(e.after, '') <> t.state AND (e.seq IS NOT NULL OR s.events_removed = 0)""",
     "A trial's outcome is not its last observation": """
         SELECT s.name, t.number, t.state, t.loss, o.outcome, o.loss
         FROM trials t JOIN studies s ON s.id = t.study_id
@@ -156,7 +159,8 @@ def _damaged(tx: Transaction) -> Iterator[str]:
     if said != ["ok"]:
         yield f"The file is damaged: {'; '.join(said[:MOST_EXAMPLES])}."
     for table, row, parent, _ in tx.exec_driver_sql("PRAGMA foreign_key_check").all():
-        yield f"Row {row} of {table} belongs to a row of {parent} that is not there."
+        which = "A row" if row is None else f"Row {row}"  # a table kept by its key alone has no numbers
+        yield f"{which} of {table} belongs to a row of {parent} that is not there."
 
 
 def _broken(tx: Transaction, what: str, query: str) -> Iterator[str]:

@@ -323,8 +323,9 @@ def change(tx: Transaction, study_id: StudyId, **values: Any) -> None:
 
 def settle(tx: Transaction, study_id: StudyId, state: StudyState, reason: Ending | None) -> None:
     """Write whether a study goes on."""
-    completed_at = now() if state is StudyState.COMPLETED else None
-    change(tx, study_id, state=state, reason=reason, completed_at=completed_at)
+    is_over = state is StudyState.COMPLETED
+    values = {"completed_at": now()} if is_over else {"completed_at": None, "curves_removed": 0}
+    change(tx, study_id, state=state, reason=reason, **values)
 
 
 def archive(tx: Transaction, study_id: StudyId) -> None:

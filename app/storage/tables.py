@@ -156,6 +156,8 @@ studies = Table(
     _counter("turns"),  # proposals so far
     _counter("imported"),
     _counter("events"),  # the last event's number
+    _counter("events_removed"),  # the last one that is not kept any more
+    _counter("curves_removed"),  # trials, from the first on, whose learning curves are not kept any more
     _counter("queued"),
     _counter("running"),
     _counter("succeeded"),

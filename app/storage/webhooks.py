@@ -7,7 +7,7 @@ while the row still says so. A process that dies while sending is followed by th
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Row, Select, delete, func, insert, literal, or_, select, update
+from sqlalchemy import ColumnElement, Row, Select, case, delete, func, insert, literal, or_, select, update
 
 from app.domain.errors import ProjectNotFound, WebhookNotFound
 from app.domain.study import StudyId
@@ -21,7 +21,8 @@ LINGER: Final = timedelta(seconds=1)  # events of a busy study gather so long, t
 MOST_EVENTS: Final = 100  # of one delivery
 MOST_STUDIES: Final = 100  # looked through at once for one with events that the webhook wants
 
-_TOLD: Final = func.coalesce(webhook_cursors.c.seq, 0)
+_HEARD: Final = func.coalesce(webhook_cursors.c.seq, 0)
+_TOLD: Final = case((studies.c.events_removed > _HEARD, studies.c.events_removed), else_=_HEARD)
 _COVERS: Final = (studies.c.project_id == webhooks.c.project_id) & or_(
     webhooks.c.study.is_(None), webhooks.c.study == studies.c.name
 )

@@ -10,6 +10,7 @@ Identity = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 Milliseconds = sa.BigInteger()  # since 1970, UTC
 NEVER_AGAIN = {"sqlite_autoincrement": True}  # is an id given, as on PostgreSQL: not the last deleted one's
 BY_KEY = {"sqlite_with_rowid": False}  # one tree to write instead of two
+COUNTERS = ("turns", "imported", "events", "events_removed", "curves_removed", "gpus_running")
 STATES = ("queued", "running", "succeeded", "diverged", "pruned", "failed", "cancelled")
 
 
@@ -74,7 +75,7 @@ def _studies() -> None:
         studies.add_column(sa.Column("submitted", sa.JSON, **empty))
         studies.add_column(sa.Column("archived_at", Milliseconds))
         studies.add_column(sa.Column("completed_at", Milliseconds))
-        for counter in ("turns", "imported", "events", "gpus_running", *STATES):
+        for counter in (*COUNTERS, *STATES):
             studies.add_column(sa.Column(counter, sa.Integer, **none))
         studies.add_column(sa.Column("gpu_milliseconds", sa.BigInteger, **none))
         studies.drop_constraint("studies_name_unique", type_="unique")

@@ -4,14 +4,18 @@ import json
 import signal
 import threading
 from contextlib import contextmanager
+from datetime import timedelta
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
 
+from app import main
 from app.api import events
 from app.lifecycle.follow import Followers, Heard
+from app.settings import Settings
 from tests.api.conftest import a_study
-from tests.conftest import address_of, wait_until
+from tests.conftest import MovableClock, address_of, wait_until
 from tests.happenings import begin, connections_in_use, happen, happen_elsewhere
 from thiessen.client import Client
 from thiessen.contract import StudySpec
@@ -41,13 +45,33 @@ def test_a_page_of_events_tells_where_to_go_on(api, house):
     second = page(api, f"?after={first['next']}")
 
     assert [event["seq"] for event in first["events"] + second["events"]] == numbers
-    assert page(api, f"?after={second['next']}") == {"events": [], "next": numbers[-1]}
+    assert page(api, f"?after={second['next']}") == {
+        "events": [], "next": numbers[-1], "removed": 0,
+    }  # fmt: skip
     event = first["events"][0]
     assert event.pop("at").endswith("Z")
     assert event == {
         "seq": numbers[0], "who": "server", "kind": "trial.created", "trial": numbers[0], "attempt": None,
         "before": None, "after": "queued", "cause": "lost", "data": {"why": "so"},
     }  # fmt: skip
+
+
+def test_a_server_that_keeps_events_for_a_day_says_up_to_which_number_they_are_gone(database, monkeypatch):
+    monkeypatch.setattr(main, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(main, "SWEEPS_TO_FORGET", 1)
+    with TestClient(main.build(Settings(database=database, keep_events_days=1)), "http://127.0.0.1") as api:
+        store = api.app.state.house.store
+        study = {"name": "s", "task": "t", "space": {"x": {"type": "boolean"}}, "max_trials": 1}
+        assert api.post("/api/v1/studies", json=study).status_code == 201
+        last = page(api)["next"]
+        assert api.delete("/api/v1/studies/s").status_code == 204
+        MovableClock(store).advance(timedelta(days=2))
+
+        wait_until(lambda: page(api)["removed"] > last)
+        found = page(api, "?after=1")
+
+    assert found["events"] == []
+    assert found["next"] == found["removed"]
 
 
 def test_the_last_event_id_wins_over_the_address_that_a_browser_repeats(api, house):

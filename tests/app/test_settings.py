@@ -25,6 +25,8 @@ def test_every_setting_is_read_from_the_environment():
         "THIESSEN_REQUIRE_TOKENS": "true",
         "THIESSEN_REQUESTS_PER_SECOND": "0.5",
         "THIESSEN_ALLOW_PRIVATE_WEBHOOKS": "1",
+        "THIESSEN_KEEP_EVENTS_DAYS": "90",
+        "THIESSEN_KEEP_CURVES_DAYS": "0.5",
     }
 
     read = read_settings(environment)
@@ -45,6 +47,8 @@ def test_every_setting_is_read_from_the_environment():
         require_tokens=True,
         requests_per_second=0.5,
         allow_private_webhooks=True,
+        keep_events_days=90,
+        keep_curves_days=0.5,
     )
 
 
@@ -57,6 +61,7 @@ def test_what_is_given_wins_over_the_environment():
     [
         ({"THIESSEN_PORT": "http"}, "THIESSEN_PORT is a number; got 'http'"),
         ({"THIESSEN_PORT": "70000"}, "THIESSEN_PORT is a port"),
+        ({"THIESSEN_KEEP_EVENTS_DAYS": "-1"}, r"THIESSEN_KEEP_EVENTS_DAYS is from 0 \(for ever\)"),
         ({"THIESSEN_LEASE_SECONDS": "0"}, "THIESSEN_LEASE_SECONDS is from 1"),
         ({"THIESSEN_LEASE_SECONDS": "nan"}, "THIESSEN_LEASE_SECONDS is from 1"),
         ({"THIESSEN_WORKERS": "0"}, "THIESSEN_WORKERS is from 1 to 64"),

@@ -96,7 +96,7 @@ def test_a_row_whose_owner_is_gone_is_found(sqlite_file):
         connection.commit()
 
     assert faults(f"sqlite:///{sqlite_file}") == [
-        "Row 1 of observations belongs to a row of studies that is not there."
+        "A row of observations belongs to a row of studies that is not there."
     ]
 
 

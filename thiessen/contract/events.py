@@ -27,3 +27,6 @@ class EventPage(Answer):
 
     events: list[Event]
     next: int = Field(description="Ask with `after` set to this for what came later.")
+    removed: int = Field(
+        default=0, description="Events up to this number are not kept any more; 0 when all are."
+    )
