@@ -44,7 +44,7 @@ def group_commit(*, quick: bool) -> Figure:
         f"the bar of 32 clients holds for disks of at most {SLOW} fsyncs/s"
     )
     figure.notes.append(
-        "slowed: the same disk, each fsync and fdatasync taking 4 ms longer (benchmarks/service/slow_disk.c), "
+        "slowed: the same disk, each fsync and fdatasync taking 4 ms longer (slow_disk.c here), "
         f"as on disks without a cache of their own{'' if slow else '; not measured: no C compiler is here'}"
     )
     return figure
