@@ -38,6 +38,12 @@ CONNECTIONS: Final = 8  # for steps that are run alone, and as many for reading
 GROUPS_WAIT: Final = 0.05  # seconds, for a row that somebody else has locked: then the step is run alone
 LEFT: Final = COLLIDED | {"55P03"}  # PostgreSQL: and lock not available
 REOPEN_SECONDS: Final = 1.0
+OPTIONS: Final[dict[str, Any]] = {
+    "max_overflow": 0,
+    # psycopg is not to prepare anything: after a rollback it lets go of all, of what we have prepared too.
+    "connect_args": {"prepare_threshold": None},
+    **JSON,
+}
 
 log = logging.getLogger("thiessen.server")
 
@@ -51,7 +57,7 @@ class PostgresStore:
 
     def __init__(self, url: URL, read_seconds: float) -> None:
         url = url.set(drivername="postgresql+psycopg")
-        pool = {"pool_size": CONNECTIONS, "max_overflow": 0, **JSON}
+        pool = {"pool_size": CONNECTIONS, **OPTIONS}
         self._engine = create_engine(url, **pool)
         self._groups = _Groups(url, self.write)
         readers = create_engine(url, **pool)
@@ -96,7 +102,7 @@ class _Groups:
     """A thread with a connection that commits together what waits, and others for the steps it leaves."""
 
     def __init__(self, url: URL, write: Callable[[Step[Any]], Any]) -> None:
-        self._engine = create_engine(url, pool_size=1, max_overflow=0, **JSON)
+        self._engine = create_engine(url, pool_size=1, **OPTIONS)
         event.listen(self._engine, "connect", _prepare_groups)
         self._connection: Connection | None = None
         self._write = write

@@ -13,6 +13,7 @@ from app.storage.documents import read, written
 from app.storage.prepared import Prepared
 from app.storage.schema import prepare
 from app.storage.tables import now, projects, trials, workers
+from tests.conftest import in_one_group
 
 REGISTER = Prepared(
     insert(workers).values(registered_at=now(), seen_at=now()),
@@ -88,6 +89,24 @@ def test_a_text_that_postgresql_cannot_keep_is_refused_and_not_cut_short(postgre
     store.read(step)
     store.close()
     postgres.drop(address)
+
+
+def test_what_is_prepared_outlives_a_step_that_is_refused(store):
+    """psycopg lets go of all that is prepared on a connection, also of ours, after a rollback."""
+    named = Prepared(select(projects.c.name).where(projects.c.id == bindparam("of")))
+
+    def step(tx):
+        for _ in range(7):  # so often that psycopg would prepare it
+            tx.execute(select(projects.c.id)).all()
+        return named.one(tx, {"of": 1})
+
+    def refused(_):
+        raise LookupError
+
+    found = in_one_group(store, step, refused, step, step)
+
+    assert found[0] == found[2] == found[3] == ("default",)
+    assert in_one_group(store, step, refused, step)[2] == ("default",)
 
 
 def test_a_value_that_is_missing_is_never_taken_for_null(store):
