@@ -1,6 +1,7 @@
 """Starts what is measured, as processes of their own, and reads what they cost."""
 
 import os
+import re
 import secrets
 import shutil
 import subprocess
@@ -146,6 +147,18 @@ class PostgreSQL:
         self._do(f"CREATE DATABASE {name}{template}")
         self._do("CHECKPOINT")  # what was copied is not written out while somebody is measured
         return self._admin.url.set(database=name).render_as_string(hide_password=False)
+
+    def log_statements(self) -> None:
+        """Have every statement of the connections to come in the log."""
+        for setting in ("log_statement = 'all'", "log_line_prefix = '%d '"):
+            self._do(f"ALTER SYSTEM SET {setting}")
+        self._do("SELECT pg_reload_conf()")
+
+    def logged(self, address: str) -> list[str]:
+        """Return how each statement of a database in the log begins: its first line."""
+        said = re.compile(rf"{_name(address)} LOG:  (?:statement|execute [^:]+): (.*)")
+        lines = self._server.log.read_text().splitlines()
+        return [found[1] for line in lines if (found := said.fullmatch(line))]
 
     def drop(self, address: str) -> None:
         """Remove a database."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.service import figures, history, servers
+from benchmarks.service import figures, history, servers, work
 from benchmarks.service.wire import Wire, complete, lease_request, leases_of
 
 SERVICE = Path(figures.__file__).parent
@@ -63,3 +63,21 @@ def test_the_report_prints_the_last_figure_of_the_log(tmp_path, monkeypatch):
 
     assert "\n## A figure\n" in printed
     assert [line for line in printed if "ask" in line] == ["| ask | 2 |"]
+
+
+def test_work_counts_transactions_that_end_and_every_statement_between():
+    asked = ["BEGIN", "SELECT 1", "COMMIT", "BEGIN READ WRITE", "SAVEPOINT one", "INSERT INTO x", "UPDATE x"]
+
+    counted = work.Work.of([*asked, "ROLLBACK TO one", "COMMIT", "BEGIN", "SELECT 1", "ROLLBACK"], trials=1)
+
+    assert counted == work.Work(transactions=3, writing=1, statements=6)
+
+
+def test_the_work_of_a_trial_is_that_of_its_three_steps(tmp_path):
+    figure = figures.Figure(name="work", title="", head=())
+    work._show_ours(figure, "SQLite", f"sqlite:///{tmp_path}/x.db", 1, None)
+
+    costs = {row[0]: [float(cell) for cell in row[1:]] for row in figure.rows}
+    whole = costs.pop("SQLite: the trial")
+    assert [sum(column) for column in zip(*costs.values(), strict=True)] == whole
+    assert all(writing >= 1 for _, writing, _ in costs.values())
