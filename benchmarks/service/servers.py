@@ -4,6 +4,7 @@ import os
 import re
 import secrets
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from sqlalchemy import create_engine, text
 
-from benchmarks.service.wire import Wire
+from benchmarks.service.wire import HOST, Wire
 
 HOUSE = Path(__file__).parents[2]
 RUNS = HOUSE / "benchmarks" / ".runs" / "service"  # on the disk whose fsync rate is printed
@@ -41,12 +42,20 @@ class Server:
 
 
 @contextmanager
-def thiessen(database: str, **environment: str) -> Iterator[Server]:
-    """Serve a database."""
-    command = [sys.executable, "-P", "-m", "thiessen.cli", "serve", "--database", database, "--port", "0"]
-    with _served(command, environment) as server:
+def thiessen(database: str, port: int = 0, **environment: str) -> Iterator[Server]:
+    """Serve a database, at any free port unless told."""
+    command = [sys.executable, "-P", "-m", "thiessen.cli", "serve", "--database", database]
+    with _served([*command, "--port", str(port)], environment) as server:
         wait_until_ready(server.port)
         yield server
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody listens to."""
+    with socket.socket() as free:
+        free.bind((HOST, 0))
+        port: int = free.getsockname()[1]
+        return port
 
 
 @contextmanager
