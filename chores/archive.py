@@ -20,6 +20,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, update
 from sqlalchemy.ext.compiler import compiles
 
+from app.domain.webhook import Delivery
 from app.lifecycle.expire import expire
 from app.main import build
 from app.settings import Settings
@@ -57,7 +58,7 @@ def main() -> None:
 
 def _foresee() -> None:
     """Let secrets and the databases' clocks be the same in every run."""
-    secrets.token_bytes = lambda size=32: _chance.randbytes(size)
+    secrets.token_bytes = lambda nbytes=None: _chance.randbytes(nbytes or 32)
 
     @compiles(now, "sqlite")
     @compiles(now, "postgresql")
@@ -126,7 +127,7 @@ class Life:
         self._passed = timedelta()
         self._wishes = 0
 
-    def send(self, method: str, path: str, body: Any = None, refused: int = 0, **headers: str) -> Any:
+    def send(self, method: str, path: str, body: Any = None, refused: int = 0, headers: Any = None) -> Any:
         """Return the answer; it must be a success, or refused with this status."""
         self.pass_by(0.25)
         answer = self._http.request(method, f"/api/v1{path}", json=body, headers=headers)
@@ -150,13 +151,12 @@ class Life:
         usual = {"name": name, "task": "train", "space": {"x": X}, "seed": 1, "max_trials": 20}
         self.send("POST", f"{project}/studies", usual | spec)
 
-    def lease(self, study: str, worker: str = "node-1", **wish: Any) -> dict[str, Any]:
+    def lease(self, study: str, worker: str = "node-1", headers: Any = None, **wish: Any) -> dict[str, Any]:
         """Return the only lease."""
         self._wishes += 1
         usual = {"worker": worker, "incarnation": "monday", "request_id": f"wish-{self._wishes}"}
-        headers = wish.pop("headers", {})
         asked = usual | {"tasks": ["train"], "studies": [study]} | wish
-        [leased] = self.send("POST", "/leases", asked, **headers)["leases"]
+        [leased] = self.send("POST", "/leases", asked, headers=headers)["leases"]
         return dict(leased)
 
     def end(self, leased: dict[str, Any], verb: str = "complete", refused: int = 0, **how: Any) -> None:
@@ -191,7 +191,8 @@ def _house(life: Life) -> None:
 def _a_search(life: Life) -> None:
     """An active study with trials of every outcome, several attempts, curves, and people who meddle."""
     stopping = {"rule": "median", "metric": "loss", "min_curves": 2}
-    about = {"tags": ["baseline"], "notes": 'The first one; it\'s "quoted".', "attributes": {"owner": "ann"}}
+    notes = 'The first one; it\'s "quoted".'
+    about: dict[str, Any] = {"tags": ["baseline"], "notes": notes, "attributes": {"owner": "ann"}}
     life.study("search", space=SPACE, stopping=stopping, max_trials=60, max_attempts=2, **about)
     for number in range(4):
         leased = life.lease("search", environment={"torch": "2.13"})
@@ -233,9 +234,8 @@ def _people(life: Life) -> None:
     some = [{"config": config | {"width": width}} for width in (16, 24, 32)]
     known = {"config": config | {"width": 40}, "outcome": {"value": 0.31}}
     broken = {"config": config | {"width": 48}, "outcome": {"diverged": "inf"}}
-    life.send(
-        "POST", "/studies/search/trials", {"trials": [*some, known, broken]}, **{"Idempotency-Key": "k1"}
-    )
+    sent, key = {"trials": [*some, known, broken]}, {"Idempotency-Key": "k1"}
+    life.send("POST", "/studies/search/trials", sent, headers=key)
     queued = life.send("GET", "/studies/search/trials?state=queued")["trials"]
     life.send("PATCH", f"/studies/search/trials/{queued[-1]['trial']}", {"state": "cancelled"})
     life.send(
@@ -275,15 +275,15 @@ def _other_studies(life: Life) -> None:
 def _gpus(life: Life) -> None:
     """A study of another project that needs GPUs, has every budget, and a worker with a token."""
     secret = life.send("POST", "/tokens", {"name": "gpu", "scopes": ["work"], "project": "vision"})["token"]
-    budget = {"max_running": 2, "max_gpu_hours": 5.0, "deadline": "2031-01-01T00:00:00Z"}
+    budget: dict[str, Any] = {"max_running": 2, "max_gpu_hours": 5.0, "deadline": "2031-01-01T00:00:00Z"}
     life.study("theirs", "/projects/vision", requires={"gpus": 1}, retry=["lost"], **budget)
     slot = {"slot": {"name": "cuda:0", "gpus": 1, "gpu_memory_gb": 80.0}, "lease_for": 3600.0}
-    token = {"headers": {"Authorization": f"Bearer {secret}"}}
+    token = {"Authorization": f"Bearer {secret}"}
     for loss in (0.8, 0.6):
-        leased = life.lease("theirs", "gpu-1", **slot, **token)
+        leased = life.lease("theirs", "gpu-1", headers=token, **slot)
         life.pass_by(600)
-        life.send("POST", f"/leases/{leased['lease_id']}/complete", {"loss": loss}, **token["headers"])
-    life.lease("theirs", "gpu-1", **slot, **token)
+        life.send("POST", f"/leases/{leased['lease_id']}/complete", {"loss": loss}, headers=token)
+    life.lease("theirs", "gpu-1", headers=token, **slot)
     life.send("PATCH", "/projects/vision/studies/theirs", {"max_trials": 30, "tags": ["gpu"]})
 
 
@@ -292,11 +292,11 @@ def _mail(life: Life) -> None:
     first = life.store.write(lambda tx: webhooks.take(tx, 1))
     life.store.write(lambda tx: webhooks.arrived(tx, _present(first)))
     second = life.store.write(lambda tx: webhooks.take(tx, 1))
-    failed = {"error": "connection refused", "pause_for": timedelta(minutes=1)}
-    life.store.write(lambda tx: webhooks.failed(tx, _present(second), **failed))
+    minute, refused = timedelta(minutes=1), "connection refused"
+    life.store.write(lambda tx: webhooks.failed(tx, _present(second), error=refused, pause_for=minute))
 
 
-def _present(delivery: webhooks.Delivery | None) -> webhooks.Delivery:
+def _present(delivery: Delivery | None) -> Delivery:
     if delivery is None:
         raise RuntimeError("there was nothing to tell")
     return delivery
