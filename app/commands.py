@@ -58,7 +58,7 @@ def serve(
 
     Example: thiessen serve --database sqlite:///runs.db --port 8000
     """
-    # Nothing that the search asks of BLAS pays in several threads; they would spin from the import of numpy on.
+    # What the search asks of BLAS pays in no second thread, and that would spin from the import of numpy on.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.disable()  # modules are no garbage: to look for some while they are imported is a sixth of the start
     from app import logs
