@@ -7,7 +7,7 @@ BIN := .venv/bin
 ifeq ($(wildcard chores/environment.py),)
 $(error The chores run in the root of the clone: cd there, or say make -C /path/of/the/clone)
 endif
-.PHONY: help demo test check proof bench rows reference docs serve worker format clean
+.PHONY: help demo test check proof bench rows reference archive docs serve worker format clean
 
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,10 @@ rows:  ## Check that every capability in docs/reference/capabilities.md has a pa
 reference:  ## Write the calls in docs/reference/http.md out of the code
 	@$(PYTHON) chores/environment.py server worker dev
 	@PYTHONPATH=. $(BIN)/python chores/reference.py
+
+archive:  ## Write the newest schema's archived databases into tests/storage/archive
+	@$(PYTHON) chores/environment.py server worker dev
+	@PYTHONPATH=. $(BIN)/python chores/archive.py
 
 docs:  ## Build the documentation into site/, warnings are errors
 	@$(PYTHON) chores/environment.py server worker dev

@@ -58,6 +58,8 @@ def serve(
 
     Example: thiessen serve --database sqlite:///runs.db --port 8000
     """
+    # What the search asks of BLAS pays in no second thread, and that would spin from the import of numpy on.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.disable()  # modules are no garbage: to look for some while they are imported is a sixth of the start
     from app import logs
     from app.main import build

@@ -45,12 +45,15 @@ STATUSES: dict[type[Refusal], HTTPStatus] = {  # any other is 422
 }
 
 
+_SCHEMA: Final = Problem.model_json_schema()
+
+
 def documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI entries of the errors that a route may answer."""
     return {
         int(status): {
             "description": status.phrase,
-            "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
+            "content": {"application/problem+json": {"schema": _SCHEMA}},
         }
         for status in statuses
     }

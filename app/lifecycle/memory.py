@@ -5,8 +5,10 @@ proposals fit into one commit. If the group comes to nothing, what was learned i
 nothing of the trial it stores itself: it may be run again.
 """
 
+import ctypes
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import partial
@@ -26,7 +28,7 @@ from thiessen.space import Config
 
 MOST_STUDIES: Final = 64  # remembered at once: the least lately used is forgotten first
 MOST_BEHIND: Final = 1000  # numbers learned within a step that writes; more are for `catch_up`
-PAGE: Final = 5000  # rows read at once
+PAGE: Final = 1000  # rows read at once: what they take lies between what is kept, and stays taken
 PATIENCE_SECONDS: Final = 0.2  # of a step that writes, for one that reads
 
 
@@ -98,6 +100,7 @@ class Memory:
             is_ours = strategy.replayable
             history = history_of(store.read, study) if is_ours else History(study.spec.space)
             self._keep(Remembered(study, strategy, history))
+            _give_back()
 
     def propose(self, tx: Transaction, standing: Standing) -> Proposal:
         """Return the proposal for the next number of a study whose row is locked.
@@ -164,6 +167,12 @@ class Memory:
             while len(self._studies) > self._most:
                 self._studies.popitem(last=False)
         return kept
+
+
+def _give_back() -> None:
+    """Give the system back what reading has freed: the history grew among it, so it lies scattered."""
+    with suppress(AttributeError):  # glibc's alone, and no other needs it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def history_of(read: Read, study: Study) -> History:

@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from importlib import import_module
 from typing import Any, Final
 
 from sqlalchemy import bindparam, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.domain.errors import WorkerNotFound
 from app.storage.prepared import Prepared
@@ -68,7 +68,7 @@ def register(
     known = registered(tx, name)
     if known is not None and known.incarnation == incarnation:
         del values["is_draining"], values["registered_at"]
-    dialect = postgresql if tx.dialect.name == "postgresql" else sqlite
+    dialect: Any = import_module(f"sqlalchemy.dialects.{tx.dialect.name}")  # not the other one too
     statement = dialect.insert(workers).values(
         name=name, **{"is_draining": False, "registered_at": now()} | values
     )

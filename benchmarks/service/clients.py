@@ -67,8 +67,8 @@ def together(commands: list[Command], server_cpu: Callable[[], float] = lambda: 
             _line(process, process.stdout)
         before = server_cpu()
         for process in started:
-            _pipe(process.stdin).write("go\n")
-            _pipe(process.stdin).flush()
+            pipe(process.stdin).write("go\n")
+            pipe(process.stdin).flush()
         said = [json.loads(_line(process, process.stdout)) for process in started]
         return gathered(said, server_cpu() - before)
     finally:
@@ -109,14 +109,15 @@ def p(percent: float, ordered: list[float]) -> float:
     return ordered[min(int(len(ordered) * percent / 100), len(ordered) - 1)] if ordered else float("nan")
 
 
-def _line(process: subprocess.Popen[str], pipe: IO[str] | None) -> str:
-    line = _pipe(pipe).readline()
+def _line(process: subprocess.Popen[str], end: IO[str] | None) -> str:
+    line = pipe(end).readline()
     if not line:
         raise RuntimeError(f"{process.args} ended with {process.wait()} before it was done")
     return line
 
 
-def _pipe(pipe: IO[str] | None) -> IO[str]:
-    if pipe is None:
+def pipe(end: IO[str] | None) -> IO[str]:
+    """Return one end of a pipe to a process that was started with pipes."""
+    if end is None:
         raise RuntimeError("the process was started without its pipes")
-    return pipe
+    return end

@@ -21,9 +21,11 @@ def opened(kind: str, address: str) -> optuna.storages.BaseStorage:
     return optuna.storages.get_storage(address)
 
 
-def distributions() -> dict[str, optuna.distributions.BaseDistribution]:
-    """Return the space as Optuna says it."""
-    return {name: _distribution(dimension) for name, dimension in SPACE.items()}
+def distributions(
+    space: dict[str, dict[str, Any]] = SPACE,
+) -> dict[str, optuna.distributions.BaseDistribution]:
+    """Return a space as Optuna says it."""
+    return {name: _distribution(dimension) for name, dimension in space.items()}
 
 
 def _distribution(dimension: dict[str, Any]) -> optuna.distributions.BaseDistribution:

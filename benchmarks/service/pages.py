@@ -3,7 +3,10 @@
 import math
 import time
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
+from http import HTTPStatus
+from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import quote
 
@@ -11,7 +14,7 @@ from benchmarks.service import history, servers
 from benchmarks.service.clients import p
 from benchmarks.service.figures import Figure, at_most, number
 from benchmarks.service.limits import limits
-from benchmarks.service.wire import Refused, Wire, next_cursor, read
+from benchmarks.service.wire import HOST, Refused, Wire, next_cursor, read
 
 STUDY = f"/api/v1/studies/{history.STUDY}"
 MISSING = (404, 405)
@@ -20,18 +23,24 @@ Answer = tuple[float, int]  # milliseconds, bytes
 
 def pages(*, quick: bool) -> Figure:
     """Read lists and the summary of a study, on both databases."""
-    trials, times = (1_000, 20) if quick else (100_000, 200)
+    trials, times, exports = (1_000, 20, 2) if quick else (100_000, 200, 5)
     head = ("what", "times", "p50 ms", "p95", "server CPU ms", "kB")
     figure = Figure(name="pages", title=f"what is read, {trials:,} trials", head=head)
     with history.on_sqlite(trials, "random") as address, servers.thiessen(address) as server:
         _read(figure, "SQLite", server, times)
+        _whole(figure, "SQLite", server, exports)
     with (
         servers.postgresql() as running,
         history.on_postgresql(running, trials, "random") as make,
         servers.thiessen(make()) as server,
     ):
         _read(figure, "PostgreSQL", server, times)
-    figure.notes.append(limits(1).sentence())
+        _whole(figure, "PostgreSQL", server, exports)
+    figure.notes += [
+        limits(1).sentence(),
+        "columns of a whole history: there is no route but the export, which says all of a trial",
+        "not measured: a scatter of at most 2,000 points, as there is no route that thins a history out",
+    ]
     return figure
 
 
@@ -48,6 +57,13 @@ def _read(figure: Figure, database: str, server: servers.Server, times: int) -> 
         for what, part in (("first", every[:10]), ("last", every[-10:])):
             if part:
                 _show(figure, f"{database}: the {what} ten of those pages", 10, part)
+
+
+def _whole(figure: Figure, database: str, server: servers.Server, times: int) -> None:
+    """Download the study as it is exported in columns."""
+    for kind in ("parquet", "csv"):
+        reading = partial(_downloads, server.port, f"{STUDY}/export?format={kind}", times)
+        _measure(figure, f"{database}: every trial as {kind}", 200, server, reading)
 
 
 def _measure(
@@ -75,6 +91,21 @@ def _show(figure: Figure, what: str, bar: float, seen: list[Answer], cpu: float 
 
 def _again(wire: Wire, path: str, times: int) -> list[Answer]:
     return [_timed(wire, path)[0] for _ in range(times)]
+
+
+def _downloads(port: int, path: str, times: int) -> list[Answer]:
+    with closing(HTTPConnection(HOST, port)) as http:  # which reads answers in chunks
+        return [_downloaded(http, path) for _ in range(times)]
+
+
+def _downloaded(http: HTTPConnection, path: str) -> Answer:
+    begun = time.perf_counter()
+    http.request("GET", path)
+    answer = http.getresponse()
+    content = answer.read()
+    if answer.status != HTTPStatus.OK:
+        raise Refused(answer.status, content)
+    return 1000 * (time.perf_counter() - begun), len(content)
 
 
 def _through(wire: Wire) -> list[Answer]:

@@ -1,8 +1,10 @@
 """Starts what is measured, as processes of their own, and reads what they cost."""
 
 import os
+import re
 import secrets
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,7 +16,7 @@ from pathlib import Path
 
 from sqlalchemy import create_engine, text
 
-from benchmarks.service.wire import Wire
+from benchmarks.service.wire import HOST, Wire
 
 HOUSE = Path(__file__).parents[2]
 RUNS = HOUSE / "benchmarks" / ".runs" / "service"  # on the disk whose fsync rate is printed
@@ -40,12 +42,20 @@ class Server:
 
 
 @contextmanager
-def thiessen(database: str, **environment: str) -> Iterator[Server]:
-    """Serve a database."""
-    command = [sys.executable, "-P", "-m", "thiessen.cli", "serve", "--database", database, "--port", "0"]
-    with _served(command, environment) as server:
+def thiessen(database: str, port: int = 0, **environment: str) -> Iterator[Server]:
+    """Serve a database, at any free port unless told."""
+    command = [sys.executable, "-P", "-m", "thiessen.cli", "serve", "--database", database]
+    with _served([*command, "--port", str(port)], environment) as server:
         wait_until_ready(server.port)
         yield server
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody listens to."""
+    with socket.socket() as free:
+        free.bind((HOST, 0))
+        port: int = free.getsockname()[1]
+        return port
 
 
 @contextmanager
@@ -146,6 +156,18 @@ class PostgreSQL:
         self._do(f"CREATE DATABASE {name}{template}")
         self._do("CHECKPOINT")  # what was copied is not written out while somebody is measured
         return self._admin.url.set(database=name).render_as_string(hide_password=False)
+
+    def log_statements(self) -> None:
+        """Have every statement of the connections to come in the log."""
+        for setting in ("log_statement = 'all'", "log_line_prefix = '%d '"):
+            self._do(f"ALTER SYSTEM SET {setting}")
+        self._do("SELECT pg_reload_conf()")
+
+    def logged(self, address: str) -> list[str]:
+        """Return how each statement of a database in the log begins: its first line."""
+        said = re.compile(rf"{_name(address)} LOG:  (?:statement|execute [^:]+): (.*)")
+        lines = self._server.log.read_text().splitlines()
+        return [found[1] for line in lines if (found := said.fullmatch(line))]
 
     def drop(self, address: str) -> None:
         """Remove a database."""

@@ -10,6 +10,7 @@ SPACE: dict[str, dict[str, Any]] = {
     "width": {"type": "int", "low": 8, "high": 1024, "log": True},
     "rule": {"type": "categorical", "choices": ["adam", "kfac", "momentum", "sgd"]},
 }
+NINE = {name: dimension for name, dimension in SPACE.items() if name != "x3"}
 
 
 def drawn(random: Random) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def drawn(random: Random) -> dict[str, Any]:
 
 def loss(config: dict[str, Any]) -> float:
     """Return how far a config is from the bottom of the bowl."""
-    return sum((_unit(dimension, config[name]) - 0.3) ** 2 for name, dimension in SPACE.items())
+    return sum((_unit(SPACE[name], value) - 0.3) ** 2 for name, value in config.items())
 
 
 def _value(dimension: dict[str, Any], random: Random) -> Any:

@@ -11,6 +11,7 @@ import pytest
 
 from app.serving import FIRST_PAUSE, LONG_LIFE, LONGEST_PAUSE, next_pause
 from tests.conftest import address_of, wait_until
+from tests.thiessen.test_commands import run
 from thiessen.client import Client
 
 BODY = json.dumps({"name": "s", "task": "t", "space": {"x": {"type": "boolean"}}, "max_trials": 1}).encode()
@@ -208,3 +209,14 @@ def test_the_pause_before_the_next_start_grows_while_processes_die_young():
     assert pauses[1:3] == [1.0, 2.0]
     assert pauses[-1] == LONGEST_PAUSE
     assert next_pause(LONGEST_PAUSE, lived=LONG_LIFE) == FIRST_PAUSE
+
+
+@pytest.mark.parametrize(("told", "kept"), [(None, "1"), ("3", "3")])
+def test_a_server_lets_blas_have_one_thread_unless_told(monkeypatch, told, kept):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", told or "")
+    if told is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+
+    run("serve", "--port", "-1")
+
+    assert os.environ["OPENBLAS_NUM_THREADS"] == kept
