@@ -12,6 +12,7 @@ import time
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from fastapi.testclient import TestClient
@@ -20,7 +21,7 @@ from sqlalchemy import create_engine, text, update
 
 from app.main import build
 from app.settings import Settings
-from app.storage import open_store
+from app.storage import open_store, postgresql, sqlite
 from app.storage.schema import prepare
 from app.storage.tables import clock as clock_table
 from thiessen.client import Client
@@ -144,7 +145,8 @@ def in_one_group(store, *steps):
         asyncio.get_running_loop().call_soon(come.set)
         return await asyncio.gather(*waiting, return_exceptions=True)
 
-    return asyncio.run(main())[1:]
+    with patch.object(sqlite, "LONGEST", 60.0), patch.object(postgresql, "LONGEST", 60.0):
+        return asyncio.run(main())[1:]
 
 
 @pytest.fixture

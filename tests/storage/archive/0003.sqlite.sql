@@ -104,7 +104,10 @@ CREATE TABLE events (
 	data JSON, 
 	CONSTRAINT events_pk PRIMARY KEY (study_id, seq), 
 	CONSTRAINT events_study_id_fk FOREIGN KEY(study_id) REFERENCES studies (id)
-);
+)
+ WITHOUT ROWID
+
+;
 INSERT INTO "events" VALUES(1,1,1793491203750,'anonymous','study.created',NULL,NULL,NULL,NULL,NULL,'{}');
 INSERT INTO "events" VALUES(1,2,1793491204000,'anonymous','trial.created',0,NULL,NULL,'queued',NULL,'{"origin":"proposed"}');
 INSERT INTO "events" VALUES(1,3,1793491204000,'anonymous','trial.moved',0,1,'queued','running',NULL,NULL);
@@ -212,7 +215,7 @@ INSERT INTO "events" VALUES(10,6,1793492006000,'gpu','trial.moved',1,1,'queued',
 INSERT INTO "events" VALUES(10,7,1793492606250,'gpu','trial.moved',1,1,'running','succeeded',NULL,NULL);
 INSERT INTO "events" VALUES(10,8,1793492606500,'gpu','trial.created',2,NULL,NULL,'queued',NULL,'{"origin":"proposed"}');
 INSERT INTO "events" VALUES(10,9,1793492606500,'gpu','trial.moved',2,1,'queued','running',NULL,NULL);
-INSERT INTO "events" VALUES(10,10,1793492606750,'anonymous','study.changed',NULL,NULL,NULL,NULL,NULL,'{"max_trials":30,"tags":["gpu"]}');
+INSERT INTO "events" VALUES(10,10,1793492606750,'anonymous','study.changed',NULL,NULL,NULL,NULL,NULL,'{"tags":["gpu"],"max_trials":30}');
 CREATE TABLE observations (
 	study_id INTEGER NOT NULL, 
 	seq INTEGER NOT NULL, 
@@ -223,7 +226,10 @@ CREATE TABLE observations (
 	cause VARCHAR(30), 
 	CONSTRAINT observations_pk PRIMARY KEY (study_id, seq), 
 	CONSTRAINT observations_study_id_fk FOREIGN KEY(study_id) REFERENCES studies (id)
-);
+)
+ WITHOUT ROWID
+
+;
 INSERT INTO "observations" VALUES(1,1,0,1,'succeeded',0.5,NULL);
 INSERT INTO "observations" VALUES(1,2,1,1,'succeeded',0.6,NULL);
 INSERT INTO "observations" VALUES(1,3,2,1,'succeeded',0.7,NULL);
@@ -328,6 +334,8 @@ CREATE TABLE studies (
 	turns INTEGER DEFAULT '0' NOT NULL, 
 	imported INTEGER DEFAULT '0' NOT NULL, 
 	events INTEGER DEFAULT '0' NOT NULL, 
+	events_removed INTEGER DEFAULT '0' NOT NULL, 
+	curves_removed INTEGER DEFAULT '0' NOT NULL, 
 	queued INTEGER DEFAULT '0' NOT NULL, 
 	running INTEGER DEFAULT '0' NOT NULL, 
 	succeeded INTEGER DEFAULT '0' NOT NULL, 
@@ -344,15 +352,15 @@ CREATE TABLE studies (
 	CONSTRAINT studies_project_id_name_unique UNIQUE (project_id, name), 
 	CONSTRAINT studies_project_id_fk FOREIGN KEY(project_id) REFERENCES projects (id)
 );
-INSERT INTO "studies" VALUES(1,1,'search','train','{"lr":{"type":"float","low":0.0001,"high":1.0,"log":true},"width":{"type":"int","low":8,"high":64,"step":8},"rule":{"type":"categorical","choices":["sgd","kfac"]},"size":{"type":"ordinal","choices":["narrow","middle","wide"]},"nesterov":{"type":"boolean","when":{"rule":["sgd"]}}}','biased_random','{"version":1,"acceptance":{"name":"sharpening_rank","trials":10.0},"neighbours":1,"initial":8,"explore":0.02,"local":0.8,"pending":"ignore"}','minimize',1,60,NULL,2,NULL,NULL,NULL,'{"rule":"median","metric":"loss","percentile":50.0,"warm_up":0.0,"min_curves":2}','["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','active',NULL,10,1.70000000000000039968e+00,'["baseline"]','The first one; it''s "quoted".','{"owner":"ann"}',16,16,11,2,51,1,1,8,2,1,2,1,0,0,'{"max_trials":60}',1793491203750,NULL,NULL);
-INSERT INTO "studies" VALUES(2,1,'paused','train','{"x":{"type":"float","low":0.0,"high":1.0}}','biased_random','{"version":1,"acceptance":{"name":"linear"},"neighbours":1,"initial":1,"explore":0.0,"local":0.0,"pending":"ignore"}','minimize',1,20,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','paused',NULL,20,7.50000000000000444089e-01,'[]','','{}',2,1,1,0,6,1,0,1,0,0,0,0,0,0,'{"max_trials":20}',1793491395500,NULL,NULL);
-INSERT INTO "studies" VALUES(3,1,'finished','train','{"x":{"type":"float","low":0.0,"high":1.0}}','random','{"version":1}','minimize',1,2,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','completed','max_trials',10,9.00000000000000355271e-01,'[]','','{}',2,2,2,0,8,0,0,2,0,0,0,0,0,0,'{"max_trials":2}',1793491396750,1793491397750,NULL);
-INSERT INTO "studies" VALUES(4,1,'exhausted','train','{"a":{"type":"boolean"},"b":{"type":"boolean"}}','grid','{"version":1,"levels":20,"order":"row_major"}','minimize',1,20,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','active',NULL,10,1.1000000000000005329e+00,'[]','','{}',4,4,4,0,13,0,0,4,0,0,0,0,0,0,'{"max_trials":20}',1793491398000,NULL,NULL);
-INSERT INTO "studies" VALUES(5,1,'stopped','train','{"x":{"type":"float","low":0.0,"high":1.0}}','quasi_random','{"version":1}','minimize',1,20,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','stopped',NULL,10,8.00000000000000377475e-01,'[]','','{}',1,0,1,0,4,0,1,0,0,0,0,0,0,0,'{"max_trials":20}',1793491400250,NULL,NULL);
-INSERT INTO "studies" VALUES(6,1,'reached','train','{"x":{"type":"float","low":0.0,"high":1.0}}','biased_random','{"version":1,"acceptance":{"name":"sharpening_rank","trials":10.0},"neighbours":1,"initial":8,"explore":0.02,"local":0.8,"pending":"ignore"}','maximize',1,20,NULL,3,NULL,NULL,-0.9,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','completed','target',10,9.00000000000000355271e-01,'[]','','{}',2,2,2,0,8,0,0,2,0,0,0,0,0,0,'{"max_trials":20,"target":-0.9}',1793491401000,1793491402000,NULL);
-INSERT INTO "studies" VALUES(7,1,'memoised','train','{"x":{"type":"float","low":0.0,"high":1.0}}','biased_random','{"version":1,"acceptance":{"name":"sharpening_rank","trials":10.0},"neighbours":1,"initial":8,"explore":0.02,"local":0.8,"pending":"ignore"}','minimize',1,20,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',0,'memoise',0,NULL,'{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','active',NULL,10,0.0,'[]','','{}',2,2,0,1,3,0,0,2,0,0,0,0,0,0,'{"max_trials":20}',1793491402250,NULL,NULL);
-INSERT INTO "studies" VALUES(8,1,'archived','train','{"x":{"type":"float","low":0.0,"high":1.0}}','biased_random','{"version":1,"acceptance":{"name":"sharpening_rank","trials":10.0},"neighbours":1,"initial":8,"explore":0.02,"local":0.8,"pending":"ignore"}','minimize',1,20,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','stopped',NULL,10,8.00000000000000377475e-01,'[]','','{}',1,1,1,0,5,0,0,1,0,0,0,0,0,0,'{"max_trials":20}',1793491403000,NULL,1793491403750);
-INSERT INTO "studies" VALUES(10,2,'theirs','train','{"x":{"type":"float","low":0.0,"high":1.0}}','biased_random','{"version":1,"acceptance":{"name":"sharpening_rank","trials":10.0},"neighbours":1,"initial":8,"explore":0.02,"local":0.8,"pending":"ignore"}','minimize',1,30,2,3,5.0,1924992000000,NULL,NULL,'["lost"]',1,'forbid',0,NULL,'{"gpus":1,"gpu_memory_gb":0.0,"labels":{}}','active',NULL,10,1.00000000000000044408e+00,'["gpu"]','','{}',3,2,3,0,10,0,1,2,0,0,0,0,1,-1793491406000,'{"max_trials":20,"max_running":2,"max_gpu_hours":5.0,"deadline":1924992000.0}',1793491405250,NULL,NULL);
+INSERT INTO "studies" VALUES(1,1,'search','train','{"lr":{"type":"float","low":0.0001,"high":1.0,"log":true},"width":{"type":"int","low":8,"high":64,"step":8},"rule":{"type":"categorical","choices":["sgd","kfac"]},"size":{"type":"ordinal","choices":["narrow","middle","wide"]},"nesterov":{"type":"boolean","when":{"rule":["sgd"]}}}','biased_random','{"version":1,"acceptance":{"name":"sharpening_rank","trials":10.0},"neighbours":1,"initial":8,"explore":0.02,"local":0.8,"pending":"ignore"}','minimize',1,60,NULL,2,NULL,NULL,NULL,'{"rule":"median","metric":"loss","percentile":50.0,"warm_up":0.0,"min_curves":2}','["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','active',NULL,10,1.70000000000000039968e+00,'["baseline"]','The first one; it''s "quoted".','{"owner":"ann"}',16,16,11,2,51,0,0,1,1,8,2,1,2,1,0,0,'{"max_trials":60}',1793491203750,NULL,NULL);
+INSERT INTO "studies" VALUES(2,1,'paused','train','{"x":{"type":"float","low":0.0,"high":1.0}}','biased_random','{"version":1,"acceptance":{"name":"linear"},"neighbours":1,"initial":1,"explore":0.0,"local":0.0,"pending":"ignore"}','minimize',1,20,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','paused',NULL,20,7.50000000000000444089e-01,'[]','','{}',2,1,1,0,6,0,0,1,0,1,0,0,0,0,0,0,'{"max_trials":20}',1793491395500,NULL,NULL);
+INSERT INTO "studies" VALUES(3,1,'finished','train','{"x":{"type":"float","low":0.0,"high":1.0}}','random','{"version":1}','minimize',1,2,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','completed','max_trials',10,9.00000000000000355271e-01,'[]','','{}',2,2,2,0,8,0,0,0,0,2,0,0,0,0,0,0,'{"max_trials":2}',1793491396750,1793491397750,NULL);
+INSERT INTO "studies" VALUES(4,1,'exhausted','train','{"a":{"type":"boolean"},"b":{"type":"boolean"}}','grid','{"version":1,"levels":20,"order":"row_major"}','minimize',1,20,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','active',NULL,10,1.1000000000000005329e+00,'[]','','{}',4,4,4,0,13,0,0,0,0,4,0,0,0,0,0,0,'{"max_trials":20}',1793491398000,NULL,NULL);
+INSERT INTO "studies" VALUES(5,1,'stopped','train','{"x":{"type":"float","low":0.0,"high":1.0}}','quasi_random','{"version":1}','minimize',1,20,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','stopped',NULL,10,8.00000000000000377475e-01,'[]','','{}',1,0,1,0,4,0,0,0,1,0,0,0,0,0,0,0,'{"max_trials":20}',1793491400250,NULL,NULL);
+INSERT INTO "studies" VALUES(6,1,'reached','train','{"x":{"type":"float","low":0.0,"high":1.0}}','biased_random','{"version":1,"acceptance":{"name":"sharpening_rank","trials":10.0},"neighbours":1,"initial":8,"explore":0.02,"local":0.8,"pending":"ignore"}','maximize',1,20,NULL,3,NULL,NULL,-0.9,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','completed','target',10,9.00000000000000355271e-01,'[]','','{}',2,2,2,0,8,0,0,0,0,2,0,0,0,0,0,0,'{"max_trials":20,"target":-0.9}',1793491401000,1793491402000,NULL);
+INSERT INTO "studies" VALUES(7,1,'memoised','train','{"x":{"type":"float","low":0.0,"high":1.0}}','biased_random','{"version":1,"acceptance":{"name":"sharpening_rank","trials":10.0},"neighbours":1,"initial":8,"explore":0.02,"local":0.8,"pending":"ignore"}','minimize',1,20,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',0,'memoise',0,NULL,'{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','active',NULL,10,0.0,'[]','','{}',2,2,0,1,3,0,0,0,0,2,0,0,0,0,0,0,'{"max_trials":20}',1793491402250,NULL,NULL);
+INSERT INTO "studies" VALUES(8,1,'archived','train','{"x":{"type":"float","low":0.0,"high":1.0}}','biased_random','{"version":1,"acceptance":{"name":"sharpening_rank","trials":10.0},"neighbours":1,"initial":8,"explore":0.02,"local":0.8,"pending":"ignore"}','minimize',1,20,NULL,3,NULL,NULL,NULL,NULL,'["error","out_of_memory","stalled","lost"]',1,'forbid',0,'1.0','{"gpus":0,"gpu_memory_gb":0.0,"labels":{}}','stopped',NULL,10,8.00000000000000377475e-01,'[]','','{}',1,1,1,0,5,0,0,0,0,1,0,0,0,0,0,0,'{"max_trials":20}',1793491403000,NULL,1793491403750);
+INSERT INTO "studies" VALUES(10,2,'theirs','train','{"x":{"type":"float","low":0.0,"high":1.0}}','biased_random','{"version":1,"acceptance":{"name":"sharpening_rank","trials":10.0},"neighbours":1,"initial":8,"explore":0.02,"local":0.8,"pending":"ignore"}','minimize',1,30,2,3,5.0,1924992000000,NULL,NULL,'["lost"]',1,'forbid',0,NULL,'{"gpus":1,"gpu_memory_gb":0.0,"labels":{}}','active',NULL,10,1.00000000000000044408e+00,'["gpu"]','','{}',3,2,3,0,10,0,0,0,1,2,0,0,0,0,1,-1793491406000,'{"max_trials":20,"max_running":2,"max_gpu_hours":5.0,"deadline":1924992000.0}',1793491405250,NULL,NULL);
 CREATE TABLE tokens (
 	id INTEGER NOT NULL, 
 	name VARCHAR(100) NOT NULL, 
@@ -483,7 +491,7 @@ INSERT INTO "sqlite_sequence" VALUES('webhooks',2);
 INSERT INTO "sqlite_sequence" VALUES('studies',10);
 CREATE INDEX attempts_under_way ON attempts (worker, trial_id) WHERE ended_at IS NULL;
 CREATE INDEX replies_by_age ON replies (created_at);
-CREATE INDEX studies_to_serve ON studies (state, served);
+CREATE INDEX studies_by_state ON studies (state);
 CREATE INDEX trials_by_end ON trials (study_id, state, finished_at, number) WHERE finished_at IS NOT NULL;
 CREATE INDEX trials_by_loss ON trials (study_id, loss, number) WHERE state = 'succeeded';
 CREATE INDEX trials_by_state ON trials (study_id, state, number);
