@@ -81,8 +81,8 @@ def test_every_study_of_an_archived_database_is_read_with_every_trial_and_replay
 
 def test_a_study_of_an_archived_database_goes_on(served, archived):
     before = answer(served, "/studies/search")["counts"]["succeeded"]
-    wish = {"worker": "node-1", "incarnation": "monday", "request_id": "later", "studies": ["search"]}
-    [leased] = answer(served, "/leases", "POST", json=wish)["leases"]
+    wish = {"worker": "node-1", "incarnation": "monday", "request_id": "later", "tasks": ["train"]}
+    [leased] = answer(served, "/leases", "POST", json=wish | {"studies": ["search"]})["leases"]
     answer(served, f"/leases/{leased['lease_id']}/complete", "POST", json={"loss": 0.25})
 
     assert answer(served, "/studies/search")["counts"]["succeeded"] == before + 1
