@@ -203,19 +203,14 @@ def test_float32_is_never_further_off_than_its_bound(data, category_weight, seed
     model, asked = landscape._neighbours, np.array([landscape.ranked(at).point for at in range(0, 52, 3)])
 
     scores = np.empty((len(asked), len(model)), np.float32)
-    plain = asked[:, model._plain]
-    weights = np.hstack([1 - 2 * plain, np.ones((len(asked), 1))]).astype(np.float32)
-    model._score(
-        model._blocks[0][:, : len(model)], weights, asked.astype(np.float32), category_weight, scores
-    )
+    model._score(model._blocks[0][:, : len(model)], model._question(asked), category_weight, scores)
 
     bound = model._largest_error(category_weight)
     for point, computed in zip(asked, scores, strict=True):
         constant = sum((each - 0.5) ** 2 for each in point[model._plain])
         for index, score in enumerate(computed.tolist()):
-            truth, _, _ = model._decided(
-                np.array([index]), np.empty((0, len(point))), point, 1, category_weight
-            )
+            pair, nobody = (np.array([0]), np.array([index])), np.empty((0, len(point)))
+            ((truth, _, _),) = model._decided(pair, nobody, point[np.newaxis], 1, category_weight)
             assert abs(score - (truth - constant)) <= bound
 
 

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+import numpy as np
+
+from thiessen.columns import Columns
+from thiessen.elementwise import Array
 from thiessen.search.neighbours import Neighbours
 from thiessen.search.ranking import Ranking
-from thiessen.search.taken import Taken
+from thiessen.search.taken import Taken, digests
 from thiessen.space import Config, Space, SpaceError
 
 _RECALLED: Final = -1  # in place of a trial number
@@ -56,6 +60,7 @@ class Landscape:
 
     def __init__(self, space: Space) -> None:
         self.space = space
+        self.columns = Columns(space)
         self.watermark = 0  # the last observation it has seen
         self.best = math.inf
         self.worst = -math.inf
@@ -78,14 +83,18 @@ class Landscape:
 
     def take(self, config: Config) -> None:
         """Remember that a trial of this config exists, finished or not."""
-        self._taken.add(config)
+        self._taken.add(self._digest(config))
 
     def untake(self, config: Config) -> None:
         """Forget that a trial of this config exists: it was not stored after all."""
-        self._taken.remove(config)
+        self._taken.remove(self._digest(config))
 
     def is_taken(self, config: Config) -> bool:
-        return config in self._taken
+        return self._digest(config) in self._taken
+
+    def is_taken_each(self, codes: Array) -> list[bool]:
+        """Return which of many proposed configs are taken, each given by its row of `Columns`."""
+        return [digest in self._taken for digest in digests(codes).tolist()]
 
     def pend(self, trial: int, config: Config) -> None:
         """Mark a trial as not finished, until it is observed or ends."""
@@ -151,7 +160,7 @@ class Landscape:
 
     def nearest_each(
         self,
-        points: Sequence[Sequence[float]],
+        points: Array | Sequence[Sequence[float]],
         *,
         neighbours: int = 1,
         category_weight: float = 1.0,
@@ -199,6 +208,12 @@ class Landscape:
         index = self._ranking.index(place)
         return Finished(self._trial(index), self._loss(index), self._neighbours[index])
 
+    def leading(self, places: int) -> tuple[Array, list[float], list[float]]:
+        """Return of the first places the points, a row each, the losses and the ranks."""
+        indices = self._ranking.leading(places)
+        losses = [self._loss(index) for index in indices]
+        return self._neighbours.points(indices), losses, self._ranking.leading_shares(losses)
+
     def index(self) -> None:
         """Prepare for fast queries, which otherwise do so themselves when it is due; no answer changes.
 
@@ -219,6 +234,11 @@ class Landscape:
             self.best, self.worst = min(self.best, loss), max(self.worst, loss)
             self._finite += 1
             self.mean += loss / self._finite - self.mean / self._finite  # no sum that could overflow
+
+    def _digest(self, config: Config) -> int:
+        digest: int = digests(np.array([self.columns.codes(config)])).item()
+        # JSON tells 1 from 1.0, and so do we: what is written so was not proposed.
+        return digest ^ self.columns.has_whole_floats(config)
 
     def _trial(self, index: int) -> int | None:
         trial = self._trials[index]

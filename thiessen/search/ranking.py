@@ -3,7 +3,8 @@
 import math
 from array import array
 from bisect import bisect_left, bisect_right, insort_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Final
 
 RUN: Final = 1024  # losses at least; so short that making room in one costs nothing beside the rest
@@ -39,14 +40,9 @@ class Ranking:
 
         NaN ranks as the diverged do. Where nothing is told apart, by one loss or by equal ones, it is 1/2.
         """
-        finite, last = len(self) - len(self._diverged), len(self) - 1
         if math.isnan(loss):
-            below, up_to = finite, len(self)
-        else:
-            below, up_to = self._position(loss, bisect_left), self._position(loss, bisect_right)
-        if last < 1:
-            return 0.5
-        return min(max((below + up_to - 1) / 2, 0.0), last) / last
+            return self._share(len(self) - len(self._diverged), len(self))
+        return self._share(self._position(loss, bisect_left), self._position(loss, bisect_right))
 
     def quantile(self, share: float) -> float:
         """Return the finite loss at this share of the way from the least to the largest, by their places.
@@ -72,6 +68,28 @@ class Ranking:
                 return run[place]
             place -= len(run)
         raise IndexError(place)
+
+    def leading(self, places: int) -> list[int]:
+        """Return which losses are in the first places, in order."""
+        found: list[int] = []
+        for run in [*self._runs, self._diverged]:
+            found += run[: places - len(found)]
+        return found
+
+    def leading_shares(self, losses: Sequence[float]) -> list[float]:
+        """Return `share` of each of these losses, which are those of the first places, in order."""
+        shares: list[float] = []
+        for loss, equal in groupby(losses):
+            below, up_to = len(shares), len(shares) + len(list(equal))
+            # More may be equal to the last.
+            share = self._share(below, up_to) if up_to < len(losses) else self.share(loss)
+            shares += [share] * (up_to - below)
+        return shares
+
+    def _share(self, below: int, up_to: int) -> float:
+        """Return the share of a loss that is in these places."""
+        last = len(self) - 1
+        return min(max((below + up_to - 1) / 2, 0.0), last) / last if last > 0 else 0.5
 
     def _insert(self, index: int) -> None:
         loss = self.losses[index]

@@ -2,43 +2,56 @@
 
 from array import array
 from bisect import bisect_left, insort
-from hashlib import blake2b
 from typing import Final
 
-from thiessen.space import Config, config_key
+import numpy as np
 
-BUCKETS: Final = 256  # so many that making room in one costs nothing beside the digest
+from thiessen.elementwise import Array
+
+BUCKET_BITS: Final = 8  # so many buckets that making room in one costs nothing beside the digest
+REST_BITS: Final = 64 - BUCKET_BITS
+_APART: Final = np.uint64(0x9E3779B97F4A7C15)  # so that equal codes of two dimensions differ
 
 
 class Taken:
-    """A set of configs that keeps a digest of each.
+    """A set of digests of configs, each of 64 bits.
 
-    A digest has 64 bits. That two of a million configs share one, so that the second is never tried, has
-    probability 3e-8; longer digests fit no array. Memory: 9 bytes a config.
+    That two of a million configs share a digest, so that the second is never tried, has probability 3e-8;
+    longer digests fit no array. Memory: 9 bytes a config.
     """
 
     def __init__(self) -> None:
-        self._buckets = [array("Q") for _ in range(BUCKETS)]  # each in order
+        self._buckets = [array("Q") for _ in range(2**BUCKET_BITS)]  # by their first bits; each in order
 
-    def add(self, config: Config) -> None:
-        digest = _digest(config)
-        if not self._has(digest):
-            insort(self._buckets[digest % BUCKETS], digest)
+    def add(self, digest: int) -> None:
+        if digest not in self:
+            insort(self._buckets[digest >> REST_BITS], digest)
 
-    def remove(self, config: Config) -> None:
-        digest = _digest(config)
-        if self._has(digest):
-            bucket = self._buckets[digest % BUCKETS]
+    def update(self, digests: Array) -> None:
+        """Add many at once, which costs one sort."""
+        known = [np.frombuffer(bucket, np.uint64) for bucket in self._buckets if bucket]
+        everyone = np.unique(np.concatenate([digests, *known]))
+        ends = np.searchsorted(everyone, np.arange(1, len(self._buckets), dtype=np.uint64) << REST_BITS)
+        self._buckets = [array("Q", bucket.tobytes()) for bucket in np.split(everyone, ends)]
+
+    def remove(self, digest: int) -> None:
+        if digest in self:
+            bucket = self._buckets[digest >> REST_BITS]
             del bucket[bisect_left(bucket, digest)]
 
-    def __contains__(self, config: Config) -> bool:
-        return self._has(_digest(config))
-
-    def _has(self, digest: int) -> bool:
-        bucket = self._buckets[digest % BUCKETS]
+    def __contains__(self, digest: int) -> bool:
+        bucket = self._buckets[digest >> REST_BITS]
         at = bisect_left(bucket, digest)
         return at < len(bucket) and bucket[at] == digest
 
 
-def _digest(config: Config) -> int:
-    return int.from_bytes(blake2b(config_key(config).encode(), digest_size=8).digest(), "little")
+def digests(codes: Array) -> Array:
+    """Return a digest of each row: the sum of its codes, each mixed to 64 bits of its own.
+
+    The mixing is the end of SplitMix64 (Steele et al., 2014, OOPSLA): each bit that comes in changes half of
+    those that come out.
+    """
+    words: Array = codes.view(np.uint64) + np.arange(1, codes.shape[1] + 1, dtype=np.uint64) * _APART
+    words = (words ^ words >> 30) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ words >> 27) * np.uint64(0x94D049BB133111EB)
+    return np.asarray((words ^ words >> 31).sum(axis=1, dtype=np.uint64))
