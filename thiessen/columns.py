@@ -7,12 +7,20 @@ whole numbers where a float is due: JSON tells 1 from 1.0.
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from thiessen.elementwise import Array, exp_each, log_each, rounded_each
-from thiessen.space import Boolean, Config, Dimension, Float, Int, Space
+from thiessen.space import Boolean, Categorical, Config, Dimension, Float, Int, Ordinal, Space
+
+
+class Table(NamedTuple):
+    """Many configs, a row each."""
+
+    codes: Array
+    points: Array  # as `Space.encode` gives them
+    has_whole_floats: Array  # of which `Columns.has_whole_floats` is true
 
 
 class Columns:
@@ -53,6 +61,25 @@ class Columns:
         for there, maps in self._maps:
             points[:, there] = maps.encoded(codes[:, there])
         return points
+
+    def table(self, configs: Sequence[Config]) -> Table:
+        """Return many valid configs."""
+        codes = np.empty((len(configs), len(self._space.dimensions)))
+        has_whole_floats = np.zeros(len(configs), bool)
+        try:
+            for at, (name, dimension) in enumerate(self._space.dimensions.items()):
+                values = [config.get(name, math.nan) for config in configs]
+                codes[:, at] = _codes(dimension, values)
+                if isinstance(dimension, Float) and set(map(type, values)) != {float}:
+                    has_whole_floats |= [type(value) is int for value in values]
+            points = self.encoded(codes)
+        except (KeyError, TypeError, ValueError):
+            for config in configs:
+                self._space.encode(config)  # it tells which dimension of which is wrong
+            raise
+        for at in has_whole_floats.nonzero()[0].tolist():
+            points[at] = self._space.encode(configs[at])  # whole numbers beyond 2**53 are rounded differently
+        return Table(codes, points, has_whole_floats)
 
     def codes(self, config: Config) -> list[float]:
         """Return the row of one config."""
@@ -137,6 +164,18 @@ class _Bins(_Maps):
         places = ((values - self._low) // self._step).astype(float)
         points = np.where(self._ordered, (places + 0.5) / self._count, places)
         return np.where(inactive, math.nan, points)
+
+
+def _codes(dimension: Dimension, values: Sequence[Any]) -> Sequence[float]:
+    """Return the codes of values, where NaN itself marks the inactive."""
+    if not isinstance(dimension, Categorical | Ordinal):
+        return values
+    if all(isinstance(choice, str) for choice in dimension.choices):  # then equal choices are one
+        codes = {choice: float(code) for code, choice in enumerate(dimension.choices)} | {math.nan: math.nan}
+        return [codes[value] for value in values]
+    return [
+        value if isinstance(value, float) and math.isnan(value) else dimension.code(value) for value in values
+    ]
 
 
 def _bins(dimension: Any) -> tuple[int, int, int]:

@@ -514,11 +514,15 @@ def test_ranks_are_those_of_the_sorted_losses(values, asked, a_line):
 
 def test_neither_the_runs_of_a_ranking_nor_the_longest_are_more_than_a_root_of_all(monkeypatch):
     monkeypatch.setattr(ranking, "RUN", 2)
-    losses = ranking.Ranking()
+    one_by_one, at_once = ranking.Ranking(), ranking.Ranking()
     for loss in np.random.default_rng(0).random(10_000).tolist():
-        losses.append(loss)
-    assert len(losses._runs) <= 100
-    assert max(map(len, losses._runs)) <= 200
+        one_by_one.append(loss)
+        one_by_one.share(loss)  # puts it in its place
+        at_once.append(loss)
+    at_once.share(0.5)
+    for losses in (one_by_one, at_once):
+        assert len(losses._runs) <= 100
+        assert max(map(len, losses._runs)) <= 200
 
 
 def test_the_best_ranks_0_the_worst_1_and_the_diverged_behind_all(a_line):

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from thiessen.columns import Columns
+from thiessen.columns import Columns, Table
 from thiessen.elementwise import Array
 from thiessen.search.neighbours import Neighbours
 from thiessen.search.ranking import Ranking
@@ -85,6 +85,10 @@ class Landscape:
         """Remember that a trial of this config exists, finished or not."""
         self._taken.add(self._digest(config))
 
+    def take_each(self, configs: Table) -> None:
+        """Remember that trials of these configs exist."""
+        self._taken.update(digests(configs.codes) ^ configs.has_whole_floats)
+
     def untake(self, config: Config) -> None:
         """Forget that a trial of this config exists: it was not stored after all."""
         self._taken.remove(self._digest(config))
@@ -115,6 +119,17 @@ class Landscape:
         """Add a finished trial; a loss that is None or not finite means that it diverged."""
         self.end(trial)
         self._finish(trial, config, _or_nan(loss))
+
+    def observe_each(self, trials: Sequence[int], points: Array, losses: Sequence[float | None]) -> None:
+        """Do what `observe` does, of many trials at once, none of which is pending. A row is a point."""
+        numbers = list(map(_or_nan, losses))
+        if self._succeeded is not None:
+            self._succeeded.extend(numbers)
+        self._neighbours.extend(points)
+        self._trials.extend(trials)
+        self._ranking.extend(numbers)
+        for loss in numbers:
+            self._count(loss)
 
     def observe_pruned(self, trial: int, config: Config, last: float | None) -> None:
         """Add a trial that was stopped early, when this was its last loss.
@@ -230,7 +245,10 @@ class Landscape:
         self._neighbours.append(self.space.encode(config))
         self._trials.append(trial)
         self._ranking.append(loss)
-        if not math.isnan(loss):
+        self._count(loss)
+
+    def _count(self, loss: float) -> None:
+        if loss == loss:  # noqa: PLR0124 - not NaN
             self.best, self.worst = min(self.best, loss), max(self.worst, loss)
             self._finite += 1
             self.mean += loss / self._finite - self.mean / self._finite  # no sum that could overflow

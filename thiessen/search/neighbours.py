@@ -74,19 +74,37 @@ class Neighbours:
 
     def append(self, point: Sequence[float]) -> None:
         """Add a point; NaN marks an inactive dimension."""
-        if self._count == len(self._points):
-            # A new array, not a resized one: a tree may still read the old.
-            grown = np.empty((2 * self._count, self._points.shape[1]))
-            grown[: self._count] = self._points
-            self._points = grown
+        self._grow(1)
         number, column = divmod(self._count, self._block)
-        if number == len(self._blocks):
-            self._blocks.append(np.empty((len(point) + 1, self._block), np.float32))
         self._points[self._count] = point
         plain = [point[at] - 0.5 for at in self._plain]
         length = sum((each * each for each in plain), 0.0)
         self._blocks[number][:, column] = [*plain, length, *(point[at] for at in self._others)]
         self._count += 1
+
+    def extend(self, points: Array) -> None:
+        """Add many points, a row each."""
+        self._grow(len(points))
+        self._points[self._count : self._count + len(points)] = points
+        plain = points[:, self._plain] - 0.5
+        rows = np.hstack([plain, (plain * plain).sum(axis=1, keepdims=True), points[:, self._others]])
+        while len(rows):
+            number, column = divmod(self._count, self._block)
+            fitting = rows[: self._block - column]
+            self._blocks[number][:, column : column + len(fitting)] = fitting.T
+            self._count += len(fitting)
+            rows = rows[len(fitting) :]
+
+    def _grow(self, more: int) -> None:
+        """Make room for more points."""
+        needed = self._count + more
+        if needed > len(self._points):
+            # A new array, not a resized one: a tree may still read the old.
+            grown = np.empty((max(2 * len(self._points), needed), self._points.shape[1]))
+            grown[: self._count] = self._points[: self._count]
+            self._points = grown
+        while needed > len(self._blocks) * self._block:
+            self._blocks.append(np.empty((self._points.shape[1] + 1, self._block), np.float32))
 
     def index(self) -> None:
         """Build the tree over what is there now, if one pays; answers are the same with and without it.
@@ -145,20 +163,28 @@ class Neighbours:
         the neighbourhood of k scores at most two such errors and TIE above the k-th, and above the largest
         of any k scores even more. These k are the least of k slices of all that was scored at once.
         """
-        margin = 2 * self._largest_error(category_weight) + TIE
-        least = np.full((len(asked), neighbours), math.inf)
+        margin = np.float64(2 * self._largest_error(category_weight) + TIE)
+        least = np.full((len(asked), neighbours), math.inf, np.float32)
         nominated: list[Pairs] = []
-        for start, scores in self._scored(asked, category_weight, first):
-            slices = np.arange(0, scores.shape[1], -(-scores.shape[1] // neighbours))
-            lowest = np.minimum.reduceat(scores, slices, axis=1)
+        for start, everyones in self._scored(asked, category_weight, first):
+            slices = np.arange(0, everyones.shape[1], -(-everyones.shape[1] // neighbours))
+            lowest = np.minimum.reduceat(everyones, slices, axis=1)
             (nearer,) = (lowest.min(axis=1) <= least[:, -1] + margin).nonzero()
             if not len(nearer):
                 continue
-            least[nearer] = np.sort(np.hstack([least[nearer], lowest[nearer]]), axis=1)[:, :neighbours]
-            limits = (least[nearer, -1:] + margin).astype(np.float32)
-            near = (scores if len(nearer) == len(scores) else scores[nearer]) <= limits
-            of, who = np.divmod(np.flatnonzero(near), near.shape[1])  # faster than the indices of a matrix
-            nominated.append((nearer[of], start + who))
+            scores = everyones
+            if len(nearer) < len(asked):
+                scores, lowest = scores[nearer], lowest[nearer]
+            lowest = np.concatenate((least[nearer], lowest), axis=1)
+            lowest.sort(axis=1)
+            least[nearer] = lowest[:, :neighbours]
+            near = scores <= (least[nearer, -1:] + margin).astype(np.float32)
+            (there,) = near.ravel().nonzero()  # faster than the indices of a matrix
+            if len(asked) == 1:
+                nominated.append((np.zeros_like(there), there + start))
+            else:
+                of, who = np.divmod(there, near.shape[1])
+                nominated.append((nearer[of], who + start))
         return nominated
 
     def _scored(self, asked: Array, category_weight: float, first: int) -> Iterator[tuple[int, Array]]:

@@ -22,17 +22,15 @@ class Taken:
 
     def __init__(self) -> None:
         self._buckets = [array("Q") for _ in range(2**BUCKET_BITS)]  # by their first bits; each in order
+        self._more: list[Array] = []  # not yet among them
 
     def add(self, digest: int) -> None:
         if digest not in self:
             insort(self._buckets[digest >> REST_BITS], digest)
 
     def update(self, digests: Array) -> None:
-        """Add many at once, which costs one sort."""
-        known = [np.frombuffer(bucket, np.uint64) for bucket in self._buckets if bucket]
-        everyone = np.unique(np.concatenate([digests, *known]))
-        ends = np.searchsorted(everyone, np.arange(1, len(self._buckets), dtype=np.uint64) << REST_BITS)
-        self._buckets = [array("Q", bucket.tobytes()) for bucket in np.split(everyone, ends)]
+        """Add many; however often it is called, they are sorted once, when somebody asks."""
+        self._more.append(digests)
 
     def remove(self, digest: int) -> None:
         if digest in self:
@@ -40,9 +38,18 @@ class Taken:
             del bucket[bisect_left(bucket, digest)]
 
     def __contains__(self, digest: int) -> bool:
+        if self._more:
+            self._sort()
         bucket = self._buckets[digest >> REST_BITS]
         at = bisect_left(bucket, digest)
         return at < len(bucket) and bucket[at] == digest
+
+    def _sort(self) -> None:
+        known = [np.frombuffer(bucket, np.uint64) for bucket in self._buckets if bucket]
+        everyone = np.unique(np.concatenate([*known, *self._more]))
+        ends = np.searchsorted(everyone, np.arange(1, len(self._buckets), dtype=np.uint64) << REST_BITS)
+        self._buckets = [array("Q", bucket.tobytes()) for bucket in np.split(everyone, ends)]
+        self._more = []
 
 
 def digests(codes: Array) -> Array:
