@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from thiessen.search import BiasedRandom, Exhausted, Landscape, Random, Rank, SharpeningRank, Stream
-from thiessen.search.judgement import chosen
+from thiessen.search import BiasedRandom, Exhausted, Landscape, Random, Rank, SharpeningRank, Stream, biased
+from thiessen.search.judgement import Judgement, chosen
 from thiessen.search.strategy import MAX_DRAWS
 from thiessen.space import Boolean, Categorical, Float, Int, Space
 
@@ -237,6 +237,36 @@ def test_a_choice_between_bounds_is_that_of_the_acceptances_or_is_left_open(boun
     truth = chosen(between, between, uniform)
     assert truth is not None
     assert chosen(least, most, uniform) in {truth, None}
+
+
+@pytest.mark.parametrize("kind", ["uniform", "local"])
+def test_limits_change_no_proposal(kind, monkeypatch):
+    landscape = Landscape(Space(x=Float(0.0, 1.0), y=Float(0.0, 1.0)))
+    for trial in range(2_000):
+        stream = Stream(9, trial)
+        config = landscape.space.decode([stream.uniform(), stream.uniform()])
+        landscape.observe(trial, config, (config["x"] - 0.3) ** 2 + config["y"])
+    strategy = replace(
+        BiasedRandom(acceptance=SharpeningRank(0.5)), explore=0.0, local=float(kind == "local")
+    )
+    told = []
+    for long in (20, math.inf):
+        monkeypatch.setattr(biased, "LONG", long)
+        if long == math.inf:
+            monkeypatch.setattr(Judgement, "_bound", bound_by_nothing)
+        told.append([propose(landscape, trial=trial, strategy=strategy) for trial in range(40)])
+
+    assert told[0] == told[1]
+
+
+def bound_by_nothing(judgement, points):
+    """Bound draws, and settle them all at once: nothing is left out."""
+    limits, shares = judgement._limits(points)
+    new = range(len(judgement.most), len(judgement.most) + len(points))
+    judgement.most += limits.tolist()
+    judgement.shares += shares
+    judgement.least += [0.0] * len(points)
+    judgement.settle(new)
 
 
 def test_a_choice_is_not_left_open_by_what_cannot_change_it():

@@ -383,6 +383,34 @@ def optional_features():
     return " ".join(feature for feature in __cpu_dispatch__ if __cpu_features__[feature])
 
 
+@settings(max_examples=60)
+@given(data=st.data(), places=st.integers(1, 20), seed=st.integers(0, 999))
+def test_who_surely_is_not_nearest_is_not(data, places, seed, mixed_landscapes, a_config):
+    landscape, told = data.draw(mixed_landscapes(most=200))
+    if len(told) < places:
+        return
+    points = np.array(
+        [landscape.space.encode(a_config(landscape.space, seed=seed, trial=at)) for at in range(40)]
+    )
+    first = {landscape.ranked(place).trial for place in range(places)}
+    _, _, near = zip(*landscape._neighbours.nearest_each(points, 1, 1.0, []), strict=True)
+
+    for may_be, indices in zip(landscape.may_be_near(points, places).tolist(), near, strict=True):
+        assert may_be or not first & set(indices)
+
+
+def test_of_most_points_a_small_part_of_all_says_who_is_not_nearest():
+    random = np.random.default_rng(3)
+    points, asked = random.random((2_000, 2)), random.random((500, 2))
+    landscape = landscape_over(points, losses=points[:, 0].tolist())
+    truth = [nearest.trial for nearest in landscape.nearest_each(asked)]
+    first = {landscape.ranked(place).trial for place in range(100)}
+
+    may_be = landscape.may_be_near(asked, 100)
+
+    assert sum(trial in first for trial in truth) <= may_be.sum() < 100
+
+
 # Distances and ties
 
 

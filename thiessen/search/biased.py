@@ -1,16 +1,20 @@
 """Biased random search: draw at random, and keep the draw more often where the nearest trial did well."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
 from typing import Annotated, ClassVar, Final, Literal, get_args
 
+import numpy as np
+
+from thiessen.elementwise import Array, power_each
 from thiessen.numbers import Stream
 from thiessen.search import local
-from thiessen.search.acceptance import ACCEPTANCES, Acceptance, Chance, Linear, SharpeningRank
+from thiessen.search.acceptance import ACCEPTANCES, Acceptance, Chance, Linear, Rank, SharpeningRank
 from thiessen.search.draws import Draws
-from thiessen.search.judgement import Judgement
+from thiessen.search.judgement import Judgement, Limited, Limits
 from thiessen.search.landscape import Finished, Landscape, Nearest
 from thiessen.search.reasons import LAST_REFUSED, Draw, Reasons, Refused
 from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, untaken
@@ -20,6 +24,8 @@ from thiessen.space import Config, Space
 BATCHES: Final = tuple(starmap(range, pairwise((0, 1, 3, 7, 16, 64, MAX_DRAWS))))
 LOCAL_BATCHES: Final = tuple(starmap(range, pairwise((0, 32, MAX_DRAWS))))
 ACCEPTANCE: Final = SharpeningRank(trials=10.0)
+LONG: Final = 20_000  # finished trials, from which on most have no chance
+MANY: Final = 32  # draws: fewer are looked at at once
 HALF_LOCAL: Final = 10  # finished trials, from which on half of what may be local is
 
 Pending = Literal["ignore", "believer", "liar_mean"]
@@ -106,16 +112,20 @@ class BiasedRandom(Strategy):
     def _judgement(self, kind: Draw, draws: Draws, landscape: Landscape) -> Judgement:
         """Return how draws of this kind are judged by what has finished."""
         if kind in {"initial", "exploration"} or not len(landscape):
-            return Judgement(draws, None, lambda _: [], None, 1.0)
+            return Judgement(draws, None, lambda _: [], _no_limits)
         supposed = self._supposed(landscape)
         rule = local.ACCEPTANCE if kind == "local" else self.acceptance
-        return Judgement(
-            draws,
-            _remembered(rule(landscape)) if _knows_a_loss(landscape) else lambda _: 1.0,
-            lambda points: landscape.nearest_each(points, neighbours=self.neighbours, pending=supposed),
-            local.expectation(landscape) if kind == "local" else None,
-            local.ACCEPTANCE.exponent(landscape),
-        )
+        chance = _remembered(rule(landscape)) if _knows_a_loss(landscape) else lambda _: 1.0
+        limits: Limits = _no_limits
+        if kind == "local":
+            limits = _limits_by_surface(landscape)
+        elif isinstance(rule, Rank | SharpeningRank) and self.neighbours == 1 and not supposed:
+            limits = _limits_by_rank(landscape, chance)
+
+        def nearest_each(points: Array) -> list[Nearest]:
+            return landscape.nearest_each(points, neighbours=self.neighbours, pending=supposed)
+
+        return Judgement(draws, chance, nearest_each, limits)
 
     def _supposed(self, landscape: Landscape) -> Mapping[int, float]:
         """Return the losses that pending trials count with."""
@@ -166,7 +176,7 @@ def _candidate(place: int, draws: Draws, judgement: Judgement) -> Candidate:
         draws.parents[place],
         judgement.nearest.get(place),
         judgement.most[place],
-        judgement.shares[place] if judgement.shares else None,
+        judgement.shares[place],
     )
 
 
@@ -181,6 +191,46 @@ def _tells_apart(landscape: Landscape) -> bool:
     return known > 0 and landscape.rank(landscape.ranked(0).loss) < landscape.rank(
         landscape.ranked(known - 1).loss
     )
+
+
+def _no_limits(points: Array) -> Limited:
+    return np.ones(len(points)), [None] * len(points)
+
+
+def _limits_by_surface(landscape: Landscape) -> Limits:
+    """Return how likely what a surface expects of local draws lets them be kept."""
+    expectation = local.expectation(landscape)
+    if expectation is None:
+        return _no_limits
+    exponent = local.ACCEPTANCE.exponent(landscape)
+
+    def limits(points: Array) -> Limited:
+        shares = expectation(points)
+        return power_each(1.0 - shares, exponent), shares.tolist()
+
+    return limits
+
+
+def _limits_by_rank(landscape: Landscape, chance: Chance) -> Limits:
+    """Return 0 where the nearest trial surely gives no chance, as in a long history most do.
+
+    Who ranks behind the first that gives none gives none either, nor does the mean of several: one rank is
+    further than rounding.
+    """
+    known = len(landscape)
+    if known < LONG:
+        return _no_limits
+    first = bisect_left(range(known), 1, key=lambda at: chance((landscape.ranked(at).loss,)) == 0)
+    hopeful = landscape.places(landscape.ranked(min(first, known - 1)).loss)
+    if 4 * hopeful > known:
+        return _no_limits
+
+    def limits(points: Array) -> Limited:
+        if len(points) < MANY:
+            return _no_limits(points)
+        return landscape.may_be_near(points, hopeful).astype(float), [None] * len(points)
+
+    return limits
 
 
 def _remembered(chance: Chance) -> Chance:

@@ -5,22 +5,25 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Final
 
-from thiessen.elementwise import Array, power_each
+from thiessen.elementwise import Array
 from thiessen.search.acceptance import Chance
 from thiessen.search.draws import Draws
 from thiessen.search.landscape import Nearest
-from thiessen.search.local import Expectation
 
 AT_FIRST: Final = 8  # draws whose nearest trials are looked for at once; then twice as many, and so on
 
 NearestEach = Callable[[Array], list[Nearest]]
+Limited = tuple[Array, Sequence[float | None]]
+"""How likely draws are kept at most, and the shares expected to be better, None where nothing is."""
+Limits = Callable[[Array], Limited]
+"""Limits of draws by their points: an acceptance is its limit times the chance by the nearest trials."""
 
 
 class Judgement:
     """The acceptances of draws: each lies between `least` and `most`, and is known where these are equal.
 
-    To find the nearest trial costs more than all else in a long history. What the surface expects of a draw
-    says already how likely it is kept at most; only where that leaves something open we look closer.
+    To find the nearest trial costs more than all else in a long history. A limit says at less cost how likely
+    a draw is kept at most; only where that leaves something open we look closer.
     """
 
     def __init__(
@@ -28,18 +31,16 @@ class Judgement:
         draws: Draws,
         chance: Chance | None,  # None: all are kept
         nearest_each: NearestEach,
-        expectation: Expectation | None,
-        exponent: float,
+        limits: Limits,
     ) -> None:
         self.least: list[float] = []
         self.most: list[float] = []
         self.nearest: dict[int, Nearest] = {}  # by place among the draws
-        self.shares: list[float] = []  # expected, where anything is
+        self.shares: list[float | None] = []
         self._draws = draws
         self._chance = chance
         self._nearest_each = nearest_each
-        self._expectation = expectation
-        self._exponent = exponent
+        self._limits = limits
 
     def first_kept(self) -> int | None:
         """Judge what was drawn since the last time; return the place of the first draw that is kept."""
@@ -74,14 +75,10 @@ class Judgement:
             self.least[place] = self.most[place] = self._chance(nearest.losses) * self.most[place]
 
     def _bound(self, points: Array) -> None:
-        count = len(points)
-        if self._expectation is None:
-            self.most += [1.0] * count
-        else:
-            shares = self._expectation(points)
-            self.shares += shares.tolist()
-            self.most += power_each(1.0 - shares, self._exponent).tolist()
-        self.least += [1.0 if self._chance is None else 0.0] * count
+        limits, shares = self._limits(points)
+        self.most += limits.tolist()
+        self.shares += shares
+        self.least += [1.0 if self._chance is None else 0.0] * len(points)
 
 
 def chosen(least: Sequence[float], most: Sequence[float], uniform: float) -> int | None:

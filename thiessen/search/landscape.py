@@ -229,6 +229,14 @@ class Landscape:
         losses = [self._loss(index) for index in indices]
         return self._neighbours.points(indices), losses, self._ranking.leading_shares(losses)
 
+    def places(self, loss: float) -> int:
+        """Return how many finished trials have no worse loss."""
+        return self._ranking.places(loss)
+
+    def may_be_near(self, points: Array, places: int) -> Array:
+        """Return for each point whether the nearest may be of those in the first places; False is certain."""
+        return self._neighbours.may_be_nearest(points, self._ranking.leading(places))
+
     def index(self) -> None:
         """Prepare for fast queries, which otherwise do so themselves when it is due; no answer changes.
 

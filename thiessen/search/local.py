@@ -22,6 +22,8 @@ CENTRES: Final = 64  # trials, the best ones, that the surface goes through
 FEWEST: Final = 6  # trials that make a surface
 
 ACCEPTANCE: Final = SharpeningRank(trials=0.3)
+_ORDERED, _CHOICE, _ABSENT = range(3)  # how a dimension changes: what is inactive in the parent is drawn anew
+
 Expectation = Callable[[Array | Sequence[Sequence[float]]], Array]
 
 
@@ -108,51 +110,53 @@ class _Read(NamedTuple):
 
 def _read_ahead(landscape: Landscape, words: Array, numbers: Array, count: int) -> _Read:
     """Read what `parent_of` and `changed` would make of the numbers, so many times."""
-    ordered = [dimension.ordered for dimension in landscape.space.dimensions.values()]
+    starts, stepped, steps, drawn, values = read = _Read([0], [], [], [], [])
     # As bytes: looked up one by one, far faster than numbers of an array.
     is_changed, is_other = (numbers < CHANGED).tobytes(), (numbers < OTHER_CHOICE).tobytes()
-    absent_in = _absent_in(landscape, numbers)
-    read = _Read([0], [], [], [], [])
+    ways_at = _ways_at(landscape, numbers)
     at = cell = 0
     for _ in range(count):
-        surely = cell + integer_of(words.item(at + 1), len(ordered))
-        absent = absent_in(at)
+        ways = ways_at(at)
+        surely = cell + integer_of(words.item(at + 1), len(ways))
         at += 2
-        for is_ordered, is_absent in zip(ordered, absent, strict=True):
+        for way in ways:
             changes = is_changed[at] or cell == surely
             at += 1
-            if is_absent:
-                read.drawn.append(cell)
-                read.values.append(at)
+            if way == _ABSENT:
+                drawn.append(cell)
+                values.append(at)
                 at += 1
-            elif changes and is_ordered:
-                read.stepped.append(cell)
-                read.steps.append(at)
+            elif not changes:
+                pass
+            elif way == _ORDERED:
+                stepped.append(cell)
+                steps.append(at)
                 at += 4
-            elif changes:
+            else:
                 at += 1
                 if is_other[at - 1]:
-                    read.drawn.append(cell)
-                    read.values.append(at)
+                    drawn.append(cell)
+                    values.append(at)
                     at += 1
             cell += 1
         at += 1
-        read.starts.append(at)
+        starts.append(at)
     return read
 
 
-def _absent_in(landscape: Landscape, numbers: Array) -> Callable[[int], Sequence[bool]]:
-    """Return what says which dimensions are inactive in the parent that the number there chooses."""
+def _ways_at(landscape: Landscape, numbers: Array) -> Callable[[int], Sequence[int]]:
+    """Return what says how the dimensions change of the parent that the number there chooses."""
     dimensions = landscape.space.dimensions.values()
+    ways = [_ORDERED if dimension.ordered else _CHOICE for dimension in dimensions]
     if not any(dimension.when for dimension in dimensions):
-        nowhere = [False] * len(dimensions)
-        return lambda _: nowhere
+        return lambda _: ways
 
-    def absent_in(at: int) -> Sequence[bool]:
+    def ways_at(at: int) -> Sequence[int]:
         place = int(-MEAN_PLACE * log(1.0 - numbers.item(at)))
-        return [math.isnan(each) for each in landscape.ranked(min(place, len(landscape) - 1)).point]
+        point = landscape.ranked(min(place, len(landscape) - 1)).point
+        return [_ABSENT if math.isnan(each) else way for each, way in zip(point, ways, strict=True)]
 
-    return absent_in
+    return ways_at
 
 
 def _step(rng: Stream) -> float:

@@ -21,6 +21,11 @@ TABLED: Final = 8  # points asked at once for each value of a dimension: for few
 UNTHREADED: Final = 450_000  # multiplications: OpenBLAS does so many by one thread
 AT_FIRST: Final = 4  # points asked at once: then more, if few tie, as thousands may be equally near to each
 MOST_PAIRS: Final = 2**15  # of points asked and who may be near them, decided at once
+PARTS: Final = (
+    20,
+    8,
+    4,
+)  # of all: a twentieth is read to say of most who is not nearest, then up to a quarter
 TREE_FROM: Final = 150_000  # points: below, reading them all is as fast
 TREE_DIMENSIONS: Final = 10  # above, a tree visits most of its leaves
 _ROUNDING: Final = 2.0**-24  # the largest relative error of one float32 operation
@@ -100,7 +105,7 @@ class Neighbours:
         needed = self._count + more
         if needed > len(self._points):
             # A new array, not a resized one: a tree may still read the old.
-            grown = np.empty((max(2 * len(self._points), needed), self._points.shape[1]))
+            grown = np.empty((1 << (needed - 1).bit_length(), self._points.shape[1]))
             grown[: self._count] = self._points[: self._count]
             self._points = grown
         while needed > len(self._blocks) * self._block:
@@ -143,6 +148,27 @@ class Neighbours:
             asked = asked[size:]
             size = max(min(4 * size, MOST_PAIRS * size // len(pairs[0])), 1)
 
+    def may_be_nearest(self, points: Array, indices: Sequence[int]) -> Array:
+        """Return for each point whether one of these may be of those nearest to it; False is certain.
+
+        None is where somebody else is nearer than each of these, by more than both scores can be off. Those
+        others are looked for in one part after another of all; each is read only for whom no one was found.
+        """
+        margin = np.float64(2 * self._largest_error(1.0) + TIE)
+        who, number = np.asarray(indices, np.intp) % self._block, np.asarray(indices, np.intp) // self._block
+        rows = np.hstack([block[:, who[number == at]] for at, block in enumerate(self._blocks)])
+        scores = np.empty((len(points), len(indices)), np.float32)
+        self._score(rows, self._question(points), 1.0, scores)
+        least = scores.min(axis=1)
+        may_be, first = np.ones(len(points), bool), 0
+        for part in PARTS:
+            last = self._count // part
+            (asked,) = may_be.nonzero()
+            for _, scores in self._scored(points[asked], 1.0, first, last) if len(asked) else ():
+                may_be[asked] &= least[asked] <= scores.min(axis=1) + margin
+            first = last
+        return may_be
+
     def _nominated(self, asked: Array, beside: Array, neighbours: int, category_weight: float) -> Pairs:
         """Return everyone who may be in the neighbourhood of each point asked."""
         tree, first = self._tree or (None, 0)
@@ -166,7 +192,7 @@ class Neighbours:
         margin = np.float64(2 * self._largest_error(category_weight) + TIE)
         least = np.full((len(asked), neighbours), math.inf, np.float32)
         nominated: list[Pairs] = []
-        for start, everyones in self._scored(asked, category_weight, first):
+        for start, everyones in self._scored(asked, category_weight, first, self._count):
             slices = np.arange(0, everyones.shape[1], -(-everyones.shape[1] // neighbours))
             lowest = np.minimum.reduceat(everyones, slices, axis=1)
             (nearer,) = (lowest.min(axis=1) <= least[:, -1] + margin).nonzero()
@@ -187,9 +213,11 @@ class Neighbours:
                 nominated.append((nearer[of], who + start))
         return nominated
 
-    def _scored(self, asked: Array, category_weight: float, first: int) -> Iterator[tuple[int, Array]]:
-        """Yield the scores of everyone from `first` on, some at a time, always in the same place."""
-        count, question = self._count, self._question(asked)
+    def _scored(
+        self, asked: Array, category_weight: float, first: int, count: int
+    ) -> Iterator[tuple[int, Array]]:
+        """Yield the scores of everyone from `first` to `count`, some at a time, always in the same place."""
+        question = self._question(asked)
         most = max(SCORES // len(asked), 1)
         scores = np.empty((len(asked), min(most, count - first)), np.float32)
         for start in range(first, count, most):

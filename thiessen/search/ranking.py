@@ -46,6 +46,11 @@ class Ranking:
             return self._share(len(self) - len(self._diverged), len(self))
         return self._share(self._position(loss, bisect_left), self._position(loss, bisect_right))
 
+    def places(self, loss: float) -> int:
+        """Return how many losses are no worse than this one, which is one of them."""
+        self._place()
+        return len(self) if math.isnan(loss) else self._position(loss, bisect_right)
+
     def quantile(self, share: float) -> float:
         """Return the finite loss at this share of the way from the least to the largest, by their places.
 
