@@ -42,9 +42,12 @@ class Surface:
     def __call__(self, points: Array | Sequence[Sequence[float]]) -> Array:
         """Return the height over each point."""
         asked = np.asarray(points, dtype=float).reshape(len(points), len(self._along))
-        terms = self._weights[:, np.newaxis] * _basis(self._along, self._points, asked)
-        # Cumulative: each partial sum is the one before plus one term. np.sum adds in an order of its own.
-        return np.asarray(terms.cumsum(axis=0)[-1])
+        heights = np.zeros(len(asked))
+        for weight, column in zip(
+            self._weights.tolist(), _basis(self._along, self._points, asked), strict=True
+        ):
+            heights += weight * column
+        return heights
 
 
 class Equations:
@@ -56,16 +59,17 @@ class Equations:
 
     def __init__(self, matrix: Array) -> None:
         self.size = len(matrix)
-        rows = np.arange(self.size)
-        matrix = matrix.copy()
+        rows = list(range(self.size))
+        matrix, product = matrix.copy(), np.empty_like(matrix)
         for at in range(self.size):
             pivot = at + int(np.abs(matrix[at:, at]).argmax())
             if pivot != at:
-                matrix[[at, pivot]] = matrix[[pivot, at]]
-                rows[[at, pivot]] = rows[[pivot, at]]
+                rows[at], rows[pivot] = rows[pivot], rows[at]
+                below = matrix[pivot].copy()
+                matrix[pivot], matrix[at] = matrix[at], below
             factors, rest = matrix[at + 1 :, at], matrix[at + 1 :, at + 1 :]
             factors /= matrix.item(at, at) or 1.0
-            rest -= factors[:, np.newaxis] * matrix[at, at + 1 :]
+            rest -= np.multiply(factors[:, np.newaxis], matrix[at, at + 1 :], out=product[at + 1 :, at + 1 :])
         self._rows = rows  # in the order that the exchanges gave them
         self._pivots = [pivot or 1.0 for pivot in matrix.diagonal().tolist()]
         # What each row is taken from the others with, on the way down and on the way back up.
@@ -100,8 +104,18 @@ def _factored(along: Along, points: bytes) -> Equations:
 
 def _basis(along: Along, centres: Array, asked: Array) -> Array:
     """Return, for each point asked a column: cubed distances, 1, and its place in each sloped dimension."""
-    squared = np.zeros((len(centres), len(asked)))
-    for theirs, ours, (ordered, conditional) in zip(centres.T, asked.T, along, strict=True):
-        squared += squared_gap(theirs[:, np.newaxis], ours, ordered=ordered, conditional=conditional)
     sloped = [at for at, (ordered, conditional) in enumerate(along) if ordered and not conditional]
-    return np.vstack([squared * np.sqrt(squared), np.ones(len(asked)), asked[:, sloped].T - 0.5])
+    basis = np.empty((len(centres) + 1 + len(sloped), len(asked)))
+    squared, gap = basis[: len(centres)], np.empty((len(centres), len(asked)))
+    squared[:] = 0.0
+    for at, (ordered, conditional) in enumerate(along):
+        theirs, ours = centres[:, at, np.newaxis], np.ascontiguousarray(asked[:, at])
+        if at in sloped:  # `squared_gap` without an array for each step
+            np.multiply(np.subtract(theirs, ours, out=gap), gap, out=gap)
+            squared += gap
+        else:
+            squared += squared_gap(theirs, ours, ordered=ordered, conditional=conditional)
+    squared *= np.sqrt(squared, out=gap)
+    basis[len(centres)] = 1.0
+    basis[len(centres) + 1 :] = asked[:, sloped].T - 0.5
+    return basis
