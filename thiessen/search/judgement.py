@@ -10,7 +10,7 @@ from thiessen.search.acceptance import Chance
 from thiessen.search.draws import Draws
 from thiessen.search.landscape import Nearest
 
-AT_FIRST: Final = 8  # draws whose nearest trials are looked for at once; then twice as many, and so on
+AT_FIRST: Final = 16  # draws whose nearest trials are looked for at once; then twice as many, and so on
 
 NearestEach = Callable[[Array], list[Nearest]]
 Limited = tuple[Array, Sequence[float | None]]

@@ -19,8 +19,7 @@ BLOCK: Final = 10**6  # float32 coordinates: numpy asks for huge pages, all resi
 SCORES: Final = 2**18  # float32: the megabyte of a core's second cache
 TABLED: Final = 8  # points asked at once for each value of a dimension: for fewer no table pays
 UNTHREADED: Final = 450_000  # multiplications: OpenBLAS does so many by one thread
-AT_FIRST: Final = 4  # points asked at once: then more, if few tie, as thousands may be equally near to each
-MOST_PAIRS: Final = 2**15  # of points asked and who may be near them, decided at once
+MOST_PAIRS: Final = 2**14  # of points asked and who may be near them, decided at once: thousands may tie
 PARTS: Final = (
     20,
     8,
@@ -64,6 +63,7 @@ class Neighbours:
         # The rows of a block: each plain coordinate v - 1/2, their squared length, then the others.
         self._blocks: list[Array] = []
         self._tree: tuple[Any, int] | None = None  # over that many of the first points
+        self._pairs_each = MOST_PAIRS // 4  # how many are nominated for one point, as lately seen
 
     def __len__(self) -> int:
         return self._count
@@ -141,12 +141,12 @@ class Neighbours:
         neighbours = min(neighbours, self._count + len(beside))  # lists of that length are made below
         if self._tree is None or self._count >= 2 * self._tree[1]:
             self.index()
-        size = AT_FIRST
         while len(asked):
-            pairs = self._nominated(asked[:size], beside, neighbours, category_weight)
-            yield from self._decided(pairs, beside, asked[:size], neighbours, category_weight)
-            asked = asked[size:]
-            size = max(min(4 * size, MOST_PAIRS * size // len(pairs[0])), 1)
+            size = MOST_PAIRS // self._pairs_each or 1
+            now, asked = asked[:size], asked[size:]
+            pairs = self._nominated(now, beside, neighbours, category_weight)
+            self._pairs_each = max(int(np.bincount(pairs[0]).max()), self._pairs_each // 4)
+            yield from self._decided(pairs, beside, now, neighbours, category_weight)
 
     def may_be_nearest(self, points: Array, indices: Sequence[int]) -> Array:
         """Return for each point whether one of these may be of those nearest to it; False is certain.
