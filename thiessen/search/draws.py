@@ -12,7 +12,7 @@ from thiessen.search.landscape import Finished, Landscape
 from thiessen.search.strategy import MAX_DRAWS, draw
 from thiessen.space import Config
 
-FEW: Final = 6  # draws: up to so many are faster one by one
+FEW: Final = 12  # draws: up to so many are faster one by one
 
 
 class Draws:
@@ -55,7 +55,7 @@ class Draws:
             before = len(self)
             tried = self._one_by_one(trying) if len(trying) <= FEW else self._at_once(trying)
             untaken = len(self) - before
-            self._most = max(self._most, 4 * tried) if untaken == tried else max(FEW, 2 * untaken)
+            self._most = max(self._most, 4 * tried) if untaken == tried else max(FEW, untaken)
             numbers = numbers[tried:]
 
     def _one_by_one(self, numbers: range) -> int:

@@ -70,6 +70,8 @@ class Judgement:
         if self._chance is None:
             return
         unknown = [place for place in places if place not in self.nearest]
+        if not unknown:
+            return
         for place, nearest in zip(unknown, self._nearest_each(self._draws.points[unknown]), strict=True):
             self.nearest[place] = nearest
             self.least[place] = self.most[place] = self._chance(nearest.losses) * self.most[place]

@@ -7,10 +7,13 @@ from typing import Final
 import numpy as np
 
 from thiessen.elementwise import Array
+from thiessen.space import MAX_DIMENSIONS
 
 BUCKET_BITS: Final = 8  # so many buckets that making room in one costs nothing beside the digest
 REST_BITS: Final = 64 - BUCKET_BITS
-_APART: Final = np.uint64(0x9E3779B97F4A7C15)  # so that equal codes of two dimensions differ
+_MIX: Final = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+# So that equal codes of two dimensions differ.
+_APART: Final = np.arange(1, MAX_DIMENSIONS + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
 class Taken:
@@ -58,7 +61,7 @@ def digests(codes: Array) -> Array:
     The mixing is the end of SplitMix64 (Steele et al., 2014, OOPSLA): each bit that comes in changes half of
     those that come out.
     """
-    words: Array = codes.view(np.uint64) + np.arange(1, codes.shape[1] + 1, dtype=np.uint64) * _APART
-    words = (words ^ words >> 30) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ words >> 27) * np.uint64(0x94D049BB133111EB)
-    return np.asarray((words ^ words >> 31).sum(axis=1, dtype=np.uint64))
+    words: Array = codes.view(np.uint64) + _APART[: codes.shape[1]]
+    words = (words ^ words >> 30) * _MIX[0]
+    words = (words ^ words >> 27) * _MIX[1]
+    return np.asarray(np.add.reduce(words ^ words >> 31, axis=1))
