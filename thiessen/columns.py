@@ -6,7 +6,7 @@ whole numbers where a float is due: JSON tells 1 from 1.0.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -39,6 +39,10 @@ class Columns:
         ]
         self._maps = [(there, maps([dimensions[at][1] for at in there])) for maps, there in kinds if there]
         self._float_names = [name for name, each in space.dimensions.items() if isinstance(each, Float)]
+        self._code_of: dict[str, Callable[[Any], float]] = {
+            name: each.code if isinstance(each, Categorical | Ordinal) else float
+            for name, each in space.dimensions.items()
+        }
         places = {name: at for at, name in enumerate(space.dimensions)}
         self._conditions = [
             (places[name], places[parent], [space.dimensions[parent].code(value) for value in wanted])
@@ -83,14 +87,11 @@ class Columns:
 
     def codes(self, config: Config) -> list[float]:
         """Return the row of one config."""
-        return [
-            dimension.code(config[name]) if name in config else math.nan
-            for name, dimension in self._space.dimensions.items()
-        ]
+        return [code(config[name]) if name in config else math.nan for name, code in self._code_of.items()]
 
     def has_whole_floats(self, config: Config) -> bool:
         """Say whether a config has a whole number where a float is due, which its row does not tell."""
-        return any(type(config.get(name)) is int for name in self._float_names)
+        return int in map(type, map(config.get, self._float_names))
 
 
 class _Maps(Protocol):

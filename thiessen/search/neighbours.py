@@ -203,8 +203,8 @@ class Neighbours:
                 scores, lowest = scores[nearer], lowest[nearer]
             lowest = np.concatenate((least[nearer], lowest), axis=1)
             lowest.sort(axis=1)
-            least[nearer] = lowest[:, :neighbours]
-            near = scores <= (least[nearer, -1:] + margin).astype(np.float32)
+            least[nearer] = lowest = lowest[:, :neighbours]
+            near = scores <= (lowest[:, -1:] + margin).astype(np.float32)
             (there,) = near.ravel().nonzero()  # faster than the indices of a matrix
             if len(asked) == 1:
                 nominated.append((np.zeros_like(there), there + start))
@@ -294,10 +294,13 @@ class Neighbours:
         least = last = np.minimum.reduceat(distances, starts)
         if neighbours > 1:
             last = distances[np.lexsort((distances, of))][starts + neighbours - 1]
-        firsts = who[_first_of_each(of, distances <= least[of] + TIE, len(asked))]
         (inside,) = (distances <= last[of] + TIE).nonzero()
-        indices, ends = who[inside].tolist(), of[inside].searchsorted(np.arange(len(asked)), "right").tolist()
-        neighbourhoods = (tuple(indices[start:end]) for start, end in pairwise([0, *ends]))
+        bounds = of[inside].searchsorted(np.arange(len(asked) + 1))
+        firsts = who[inside[bounds[:-1]]]
+        if neighbours > 1:
+            firsts = who[_first_of_each(of, distances <= least[of] + TIE, len(asked))]
+        indices = who[inside].tolist()
+        neighbourhoods = (tuple(indices[start:end]) for start, end in pairwise(bounds.tolist()))
         return zip(least.tolist(), firsts.tolist(), neighbourhoods, strict=True)
 
 
