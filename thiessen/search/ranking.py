@@ -105,8 +105,9 @@ class Ranking:
         """Put in order what has come: one by one, or by a sort of all when that costs less."""
         count = len(self.losses)
         if SORTED_AT_ONCE * (count - self._placed) > max(count, RUN):
-            order = np.argsort(np.array(self.losses), kind="stable").astype(np.intc)  # NaN last, as they came
-            finite, length = count - int(np.isnan(self.losses).sum()), max(RUN, math.isqrt(count))
+            losses = np.array(self.losses)
+            order = np.argsort(losses, kind="stable").astype(np.intc)  # NaN last, as they came
+            finite, length = count - int(np.isnan(losses).sum()), max(RUN, math.isqrt(count))
             runs = np.split(order[:finite], range(length, finite, length)) if finite else []
             self._runs = [array("i", run.tobytes()) for run in runs]
             self._diverged = array("i", order[finite:].tobytes())

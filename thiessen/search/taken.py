@@ -49,10 +49,12 @@ class Taken:
 
     def _sort(self) -> None:
         known = [np.frombuffer(bucket, np.uint64) for bucket in self._buckets if bucket]
-        everyone = np.unique(np.concatenate([*known, *self._more]))
+        everyone = np.concatenate([*known, *self._more])
+        known, self._more = [], []
+        everyone.sort()
+        everyone = everyone[np.append(True, everyone[1:] != everyone[:-1])]
         ends = np.searchsorted(everyone, np.arange(1, len(self._buckets), dtype=np.uint64) << REST_BITS)
         self._buckets = [array("Q", bucket.tobytes()) for bucket in np.split(everyone, ends)]
-        self._more = []
 
 
 def digests(codes: Array) -> Array:
