@@ -2,37 +2,71 @@
 
 Proposals are recomputed on other machines, where exp, log and pow of the C library or of numpy may differ in
 the last bit. Here is nothing but + - * / sqrt, comparisons and exact operations (frexp, ldexp, integers): the
-same wherever floats are IEEE 754 doubles. Irrational constants are summed from their series in integers.
+the same wherever floats are IEEE 754 doubles. Irrational constants are summed from their series in integers.
+What takes a `Number` does the same for each element of an array: `thiessen.elementwise` is made of it.
 """
 
 import hashlib
 import math
-from collections.abc import Iterator
 from typing import Any, Final
+
+Number = Any  # a float, or an array of them
 
 
 class Stream:
     """Random numbers for one proposal: Philox words keyed by the study's seed and the trial's number.
 
-    Each call spends exactly one 64-bit word, the next one, whatever it makes of it.
+    Each call spends exactly one 64-bit word, the next one, whatever it makes of it; but `ahead` spends none.
     """
 
     def __init__(self, seed: int, trial: int) -> None:
         self.seed: Final = seed  # for what all trials of a study share
-        self._words = _philox_words((seed << 64) | trial)
+        self.spent = 0  # words
+        self._philox = _philox((seed << 64) | trial)
+        self._words = self._philox.random_raw(_BLOCK)
 
     def uniform(self) -> float:
         """Return the next number, uniform in [0, 1), with 53 random bits."""
-        return (next(self._words) >> 11) * 2.0**-53
+        return (self._next() >> 11) * 2.0**-53
 
     def integer(self, below: int) -> int:
         """Return a number of 0 ... below - 1; their probabilities differ by at most 2**-64."""
-        return next(self._words) * below >> 64
+        return self._next() * below >> 64
 
     def normal(self) -> float:
         """Return the next number of the standard normal distribution; none is beyond 8.3."""
         # The midpoints of 2**52 equal intervals: as likely as their mirror images, and never 0 or 1.
-        return normal_quantile(((next(self._words) >> 12) + 0.5) * 2.0**-52)
+        return normal_quantile(((self._next() >> 12) + 0.5) * 2.0**-52)
+
+    def ahead(self, count: int) -> Any:
+        """Return the next words as an array, to look at before some of them are spent."""
+        import numpy as np
+
+        missing = self.spent + count - len(self._words)
+        if missing > 0:
+            self._words = np.concatenate([self._words, self._philox.random_raw(max(missing, _BLOCK))])
+        return self._words[self.spent : self.spent + count]
+
+    def spend(self, count: int) -> None:
+        """Go on behind so many of the words that were looked at."""
+        self.spent += count
+
+    def _next(self) -> int:
+        if self.spent == len(self._words):
+            self.ahead(1)
+        word: int = self._words.item(self.spent)
+        self.spent += 1
+        return word
+
+
+def uniform_of(words: Number) -> Number:
+    """Return the numbers that `Stream.uniform` makes of words."""
+    return (words >> 11) * 2.0**-53
+
+
+def integer_of(word: int, below: int) -> int:
+    """Return the number that `Stream.integer` makes of a word."""
+    return word * below >> 64
 
 
 def trial_seed(study_seed: int, trial: int) -> int:
@@ -66,18 +100,10 @@ def power(base: float, exponent: float) -> float:
     Exactly 1 for exponent 0, the base for exponent 1. Raises ValueError for other powers of a negative base,
     and for 0 to a negative exponent.
     """
-    if not (0.0 < base < math.inf and -_HUGE < exponent < _HUGE):
+    if not (0.0 < base < math.inf and -HUGE < exponent < HUGE):
         return _power_at_the_edge(base, exponent)
     high, low = _log_in_two(base)
-    product = exponent * high
-    # What that product rounds away, exactly (Dekker 1971): each factor is split into halves of 26 bits.
-    spread = _SPLIT * exponent
-    exponent_top = spread - (spread - exponent)
-    exponent_rest = exponent - exponent_top
-    spread = _SPLIT * high
-    top = spread - (spread - high)
-    rest = high - top
-    lost = (exponent_top * top - product) + exponent_top * rest + exponent_rest * top + exponent_rest * rest
+    product, lost = product_in_two(exponent, high)
     return _exp_of_sum(product, lost + exponent * low)
 
 
@@ -135,13 +161,11 @@ class _Key:
         return np.array(self._words[:n_words], dtype)
 
 
-def _philox_words(key: int) -> Iterator[int]:
+def _philox(key: int) -> Any:
     import numpy as np
 
     np.random.bit_generator.ISeedSequence.register(_Key)
-    philox = np.random.Philox(_Key(key))  # type: ignore[arg-type]
-    while True:
-        yield from philox.random_raw(_BLOCK).tolist()
+    return np.random.Philox(_Key(key))  # type: ignore[arg-type]
 
 
 def _exp_of_sum(x: float, tail: float) -> float:
@@ -152,16 +176,20 @@ def _exp_of_sum(x: float, tail: float) -> float:
     """
     if not -746.0 < x < 710.0:
         return x if x != x else (math.inf if x > 0.0 else 0.0)  # noqa: PLR0124 - NaN
-    n = math.floor(x * _PER_STEP + 0.5)
-    r = (x - n * _STEP_HIGH) + (tail - n * _STEP_LOW)  # the first difference is exact
-    table_high, table_low = _ROOTS[n & 31]
-    more = r + r * r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r / 720))))  # exp(r) - 1
-    result = table_high + (table_low + table_high * more)
+    n = math.floor(x * PER_STEP + 0.5)
+    result = exp_from_table(x, tail, n, *ROOTS[n & 31])
     k = n >> 5
     if -1022 < k < 1024:
         return math.ldexp(result, k)
     # Rounded, or overflowed, by the multiplication: ldexp raises, and rounds differently on some systems.
     return math.ldexp(result, k - 1) * 2.0 if k > 0 else math.ldexp(result, k + 128) * 2.0**-128
+
+
+def exp_from_table(x: Number, tail: Number, n: Number, table_high: Number, table_low: Number) -> Number:
+    """Return 2**(j/32) exp(r), see `_exp_of_sum`, from 2**(j/32) in two parts."""
+    r = (x - n * _STEP_HIGH) + (tail - n * _STEP_LOW)  # the first difference is exact
+    more = r + r * r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r / 720))))  # exp(r) - 1
+    return table_high + (table_low + table_high * more)
 
 
 def _log_in_two(x: float) -> tuple[float, float]:
@@ -172,10 +200,17 @@ def _log_in_two(x: float) -> tuple[float, float]:
     parts a + b, of which a is so short that its square is exact too.
     """
     m, k = math.frexp(x)
-    if m < _ROOT_HALF:
+    if m < ROOT_HALF:
         m, k = 2.0 * m, k - 1
     n = int(128.0 / m + 0.5)
-    table_high, table_low = _LOGS[n]
+    high, low = log_from_table(m, k, n, *LOGS[n])
+    return high, low
+
+
+def log_from_table(
+    m: Number, k: Number, n: Number, table_high: Number, table_low: Number
+) -> tuple[Number, Number]:
+    """Return ln(2**k m) in two parts, see `_log_in_two`, from -ln(n/128) in two parts."""
     reciprocal = n * 2.0**-7
     top = (m + _ROUNDER) - _ROUNDER
     a = top * reciprocal - 1.0
@@ -193,6 +228,19 @@ def _log_in_two(x: float) -> tuple[float, float]:
     )  # fmt: skip
     nearest = high + low
     return nearest, low - (nearest - high)
+
+
+def product_in_two(exponent: Number, high: Number) -> tuple[Number, Number]:
+    """Return the product and, exactly, what it rounds away (Dekker 1971): factors are halved to 26 bits."""
+    product = exponent * high
+    spread = _SPLIT * exponent
+    exponent_top = spread - (spread - exponent)
+    exponent_rest = exponent - exponent_top
+    spread = _SPLIT * high
+    top = spread - (spread - high)
+    rest = high - top
+    lost = (exponent_top * top - product) + exponent_top * rest + exponent_rest * top + exponent_rest * rest
+    return product, lost
 
 
 def _power_at_the_edge(base: float, exponent: float) -> float:
@@ -235,14 +283,14 @@ def _in_two(scaled: int, places: int) -> tuple[float, float]:
 
 _BLOCK: Final = 32  # words fetched at once: one by one they cost three times as much
 _BITS: Final = 128
-_HUGE: Final = 2.0**63  # to this power even the neighbours of 1 are 0 or infinite
+HUGE: Final = 2.0**63  # to this power even the neighbours of 1 are 0 or infinite
 _SPLIT: Final = 2.0**27 + 1.0
 _ROUNDER: Final = 1.5 * 2.0**28  # to add and subtract it rounds to a multiple of 2**-24
-_ROOT_HALF: Final = math.sqrt(0.5)
+ROOT_HALF: Final = math.sqrt(0.5)
 _LN2: Final = _scaled_log(2, 1)
 # With 42 places, the multiples that occur and their sums are exact.
 _LN2_HIGH, _LN2_LOW = _in_two(_LN2, 42)
 _STEP_HIGH, _STEP_LOW = _in_two(_LN2 // 32, 42)
-_PER_STEP: Final = 1.0 / _STEP_HIGH
-_LOGS: Final = {n: _in_two(_scaled_log(128, n), 42) for n in range(91, 182)}  # -ln(n/128)
-_ROOTS: Final = [_in_two(_scaled_exp(j * _LN2 // 32), 52) for j in range(32)]  # 2**(j/32)
+PER_STEP: Final = 1.0 / _STEP_HIGH
+LOGS: Final = {n: _in_two(_scaled_log(128, n), 42) for n in range(91, 182)}  # -ln(n/128)
+ROOTS: Final = [_in_two(_scaled_exp(j * _LN2 // 32), 52) for j in range(32)]  # 2**(j/32)

@@ -50,6 +50,9 @@ class Dimension(Protocol):
     def encode(self, value: Scalar) -> float:
         """Return the coordinate of a value: in [0, 1] for numbers, the code of a categorical choice."""
 
+    def code(self, value: Scalar) -> float:
+        """Return the number that stands for a value: a number itself, the place of a choice among all."""
+
     def refusal(self, value: Scalar) -> str | None:
         """Say why `value` is not one of this dimension's values, or return None."""
 
@@ -77,14 +80,17 @@ class Float:
         _check_bounds(name, self.low, self.high, log=self.log)
 
     def decode(self, unit: float) -> float:
-        low, width = self._scale
+        low, width = self.scale
         position = low + unit * width
         value = exp(position) if self.log else position
         return float(min(max(float(format(value, _ROUNDED)), self.low), self.high))
 
     def encode(self, value: Scalar) -> float:
-        low, width = self._scale
+        low, width = self.scale
         return (self._scaled(_number(value)) - low) / width if width > 0 else 0.0
+
+    def code(self, value: Scalar) -> float:
+        return float(_number(value))
 
     def refusal(self, value: Scalar) -> str | None:
         if not _is_number(value) or not float(self.low) <= _number(value) <= float(self.high):
@@ -101,7 +107,7 @@ class Float:
         return {"type": "number", "minimum": float(self.low), "maximum": float(self.high)}
 
     @cached_property
-    def _scale(self) -> tuple[float, float]:
+    def scale(self) -> tuple[float, float]:
         """Where the scale begins, and its width."""
         low, high = self._scaled(self.low), self._scaled(self.high)
         return low, high - low
@@ -134,18 +140,21 @@ class Int:
 
     def decode(self, unit: float) -> int:
         if self.log:
-            low, high = self._ends
+            low, high = self.ends
             index = math.floor(exp(low + unit * (high - low)) + 0.5) - self.low
         else:
-            index = math.floor(unit * self._count)
-        return self.low + self.step * min(max(index, 0), self._count - 1)
+            index = math.floor(unit * self.count)
+        return self.low + self.step * min(max(index, 0), self.count - 1)
 
     def encode(self, value: Scalar) -> float:
         if self.log:
-            low, high = self._ends
+            low, high = self.ends
             centre = (log(_number(value) - 0.5) + log(_number(value) + 0.5)) / 2
             return (centre - low) / (high - low)
-        return ((_number(value) - self.low) / self.step + 0.5) / self._count  # the centre of its bin
+        return ((_number(value) - self.low) / self.step + 0.5) / self.count  # the centre of its bin
+
+    def code(self, value: Scalar) -> float:
+        return float(_number(value))
 
     def refusal(self, value: Scalar) -> str | None:
         if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
@@ -158,12 +167,12 @@ class Int:
         return range(self.low, self.high + 1, self.step)
 
     def canonical(self) -> Self:
-        last = self.low + self.step * (self._count - 1)
+        last = self.low + self.step * (self.count - 1)
         return replace(self, high=last, step=self.step if last > self.low else 1)
 
     def schema(self) -> dict[str, Any]:
         offset = self.low % self.step
-        if offset and self._count <= MAX_CHOICES:
+        if offset and self.count <= MAX_CHOICES:
             return {"enum": list(self.values())}
         bounds: dict[str, Any] = {"type": "integer", "minimum": self.low, "maximum": self.high}
         if offset:  # no keyword says so
@@ -171,11 +180,13 @@ class Int:
         return bounds | ({"multipleOf": self.step} if self.step > 1 else {})
 
     @cached_property
-    def _ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[float, float]:
+        """Where the logarithmic scale begins and ends: half a step beyond the bounds."""
         return log(self.low - 0.5), log(self.high + 0.5)
 
     @property
-    def _count(self) -> int:
+    def count(self) -> int:
+        """How many values there are."""
         return (self.high - self.low) // self.step + 1
 
 
@@ -194,6 +205,9 @@ class Categorical:
         return _choice_at(self.choices, unit)
 
     def encode(self, value: Scalar) -> float:
+        return self.code(value)
+
+    def code(self, value: Scalar) -> float:
         return float(self._codes[_key(value)])
 
     def refusal(self, value: Scalar) -> str | None:
@@ -228,7 +242,10 @@ class Ordinal:
         return _choice_at(self.choices, unit)
 
     def encode(self, value: Scalar) -> float:
-        return (self._codes[_key(value)] + 0.5) / len(self.choices)  # the centre of its bin
+        return (self.code(value) + 0.5) / len(self.choices)  # the centre of its bin
+
+    def code(self, value: Scalar) -> float:
+        return float(self._codes[_key(value)])
 
     def refusal(self, value: Scalar) -> str | None:
         return None if _key(value) in self._codes else _not_a_choice(self.choices)
@@ -261,6 +278,9 @@ class Boolean:
         return unit >= 0.5
 
     def encode(self, value: Scalar) -> float:
+        return self.code(value)
+
+    def code(self, value: Scalar) -> float:
         return float(bool(value))
 
     def refusal(self, value: Scalar) -> str | None:
@@ -308,7 +328,7 @@ class Space:
             dimension.check(name)
         for name, dimension in dimensions.items():
             self._check_condition(name, dimension)
-        self._parents_first = self._ordered()
+        self.parents_first: Final = self._ordered()  # names: what a condition names comes before it
         self._conditional = any(dimension.when for dimension in dimensions.values())
 
     @classmethod
@@ -403,7 +423,7 @@ class Space:
             name: dimension.values() or (dimension.decode(unit),)
             for (name, dimension), unit in zip(self.dimensions.items(), units, strict=True)
         }
-        return self._extended({}, self._parents_first, axes)
+        return self._extended({}, self.parents_first, axes)
 
     def _extended(
         self, active: Config, names: Sequence[str], axes: Mapping[str, Sequence[Scalar]]
@@ -418,7 +438,7 @@ class Space:
 
     def _only_active(self, values: Config, *, strict: bool = False) -> Config:
         active: Config = {}
-        for name in self._parents_first:
+        for name in self.parents_first:
             if _holds(self.dimensions[name].when, active):
                 if name in values:
                     active[name] = values[name]

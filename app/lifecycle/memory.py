@@ -202,11 +202,10 @@ def _ended(read: Read, standing: Standing, has_ended: bytearray) -> Iterator[tup
     for after in range(0, standing.observations, PAGE):
         until = min(after + PAGE, standing.observations)
         page = partial(observations.with_configs, study_id=standing.id, after=after, last=until)
-        for observation, config in read(page):
-            is_latest = last.get(observation.trial, observation.seq) == observation.seq
-            if is_latest and observation.outcome is not TrialState.QUEUED:
-                has_ended[observation.trial] = True
-                yield _observed(observation), config
+        for seq, trial, outcome, loss, cause, config in read(page):
+            if last.get(trial, seq) == seq and outcome != TrialState.QUEUED.value:
+                has_ended[trial] = True
+                yield Observed(seq=seq, trial=trial, outcome=outcome, loss=loss, cause=cause), config
 
 
 def _pending(read: Read, standing: Standing, has_ended: bytearray) -> Iterator[tuple[int, Config]]:

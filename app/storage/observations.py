@@ -4,7 +4,7 @@ They are the only memory of the search.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, func, insert, select
 
@@ -28,6 +28,17 @@ _SINCE: Final = Prepared(
     )
     .order_by(observations.c.seq)
 )
+
+
+class Stored(NamedTuple):
+    """An observation as it is stored, with the config of its trial."""
+
+    seq: int
+    trial: int
+    outcome: str
+    loss: float | None
+    cause: str | None
+    config: Config
 
 
 def since(tx: Transaction, study_id: StudyId, after: int, last: int) -> Iterator[Observation]:
@@ -63,10 +74,11 @@ def replaced(tx: Transaction, study_id: StudyId, last: int) -> dict[int, int]:
     return {trial: int(seq) for trial, seq in tx.execute(statement)}
 
 
-def with_configs(
-    tx: Transaction, study_id: StudyId, after: int, last: int
-) -> list[tuple[Observation, Config]]:
-    """Return the observations numbered after `after`, up to `last`, each with its trial's config."""
+def with_configs(tx: Transaction, study_id: StudyId, after: int, last: int) -> list[Stored]:
+    """Return the observations numbered after `after`, up to `last`, as they are stored, and configs.
+
+    A long history is read so: to make an `Observation` of each would take as long as to read them.
+    """
     statement = (
         select(*_COLUMNS, trials.c.config)
         .join(
@@ -75,10 +87,7 @@ def with_configs(
         .where(observations.c.study_id == study_id, observations.c.seq > after, observations.c.seq <= last)
         .order_by(observations.c.seq)
     )
-    return [
-        (_observation(row.seq, row.trial, row.outcome, row.loss, row.cause), row.config)
-        for row in tx.execute(statement)
-    ]
+    return [Stored._make(row) for row in tx.execute(statement)]
 
 
 def append(

@@ -5,13 +5,14 @@ from dataclasses import replace
 from itertools import count
 from statistics import fmean, median, stdev
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from thiessen.search import BiasedRandom, Exhausted, Landscape, Random, Rank, SharpeningRank, Stream
-from thiessen.search.biased import Candidate, _chosen
+from thiessen.search import BiasedRandom, Exhausted, Landscape, Random, Rank, SharpeningRank, Stream, biased
+from thiessen.search.judgement import Judgement, chosen
 from thiessen.search.strategy import MAX_DRAWS
 from thiessen.space import Boolean, Categorical, Float, Int, Space
 
@@ -20,16 +21,6 @@ THESIS = BiasedRandom.presets["thesis"]
 UNLIKELY = 0.001  # a chi-squared test on a fixed stream fails below this
 extreme = st.sampled_from([1e308, -1e308, 1.7e308, -1.7e308, 5e-324, -5e-324, 0.0, 1.0, None])
 any_loss = st.one_of(st.none(), st.integers(-3, 3).map(float))
-
-
-class CountingStream(Stream):
-    def __init__(self, seed, trial):
-        super().__init__(seed, trial)
-        self.spent = 0
-
-    def uniform(self):
-        self.spent += 1
-        return super().uniform()
 
 
 def propose(landscape, *, seed=0, trial=0, strategy=None):
@@ -193,7 +184,7 @@ def test_while_nothing_finite_is_known_every_draw_is_kept(a_line):
 def test_a_needle_in_a_hopeless_space_costs_no_more_than_the_most_draws(a_line, rest):
     landscape = a_line((0.0, 0.0), (1e-4, 1.0), *((position / 500, rest) for position in range(1, 500)))
     for trial in range(8):
-        stream = CountingStream(seed=1, trial=trial)
+        stream = Stream(seed=1, trial=trial)
         proposal = THESIS.propose(landscape.space, landscape, trial, stream)
 
         assert (proposal.reasons.refused, proposal.reasons.acceptance) == (MAX_DRAWS, 0.0)
@@ -202,14 +193,12 @@ def test_a_needle_in_a_hopeless_space_costs_no_more_than_the_most_draws(a_line, 
 
 @pytest.mark.parametrize(("refused", "forced"), [(MAX_DRAWS - 1, False), (MAX_DRAWS, True)])
 def test_a_proposal_is_forced_only_when_the_last_draw_too_was_refused(a_line, refused, forced):
-    numbers = iter([0.9, 0.5] * refused + [0.1, 0.5])
-
-    class Scripted:
-        def uniform(self):
-            return next(numbers)
+    numbers = np.array([0.9, 0.5] * refused + [0.1, 0.5])
+    stream = Stream(seed=0, trial=0)
+    stream._words = (numbers * 2**53).astype(np.uint64) << 11
 
     landscape = a_line((0.25, 0.0), (0.75, 1.0))
-    reasons = THESIS.propose(landscape.space, landscape, 1, Scripted()).reasons
+    reasons = THESIS.propose(landscape.space, landscape, 1, stream).reasons
     assert (reasons.refused, reasons.forced) == (refused, forced)
 
 
@@ -231,9 +220,58 @@ def test_when_no_draw_is_kept_a_barely_acceptable_one_goes_before_a_hopeless_one
     ],
 )
 def test_one_of_the_refused_is_chosen_in_proportion_to_its_acceptance(acceptances, expected):
-    drawn = [Candidate({"x": x}, acceptance=acceptance) for x, acceptance in enumerate(acceptances)]
-    chosen = Counter(_chosen(drawn, (step + 0.5) / 1000).config["x"] for step in range(1000))
-    assert [chosen[x] for x in range(4)] == expected
+    drawn = Counter(chosen(acceptances, acceptances, (step + 0.5) / 1000) for step in range(1000))
+    assert [drawn[x] for x in range(4)] == expected
+
+
+shares = st.one_of(st.just(0.0), st.floats(0, 1), st.floats(-1074, 0).map(lambda size: 2.0**size))
+
+
+@settings(max_examples=300)
+@given(
+    bounds=st.lists(st.tuples(shares, shares, shares).map(sorted), min_size=1, max_size=12),
+    uniform=st.floats(0, 1, exclude_max=True),
+)
+def test_a_choice_between_bounds_is_that_of_the_acceptances_or_is_left_open(bounds, uniform):
+    least, between, most = zip(*bounds, strict=True)
+    truth = chosen(between, between, uniform)
+    assert truth is not None
+    assert chosen(least, most, uniform) in {truth, None}
+
+
+@pytest.mark.parametrize("kind", ["uniform", "local"])
+def test_limits_change_no_proposal(kind, monkeypatch):
+    landscape = Landscape(Space(x=Float(0.0, 1.0), y=Float(0.0, 1.0)))
+    for trial in range(2_000):
+        stream = Stream(9, trial)
+        config = landscape.space.decode([stream.uniform(), stream.uniform()])
+        landscape.observe(trial, config, (config["x"] - 0.3) ** 2 + config["y"])
+    strategy = replace(
+        BiasedRandom(acceptance=SharpeningRank(0.5)), explore=0.0, local=float(kind == "local")
+    )
+    told = []
+    for long in (20, math.inf):
+        monkeypatch.setattr(biased, "LONG", long)
+        if long == math.inf:
+            monkeypatch.setattr(Judgement, "_bound", bound_by_nothing)
+        told.append([propose(landscape, trial=trial, strategy=strategy) for trial in range(40)])
+
+    assert told[0] == told[1]
+
+
+def bound_by_nothing(judgement, points):
+    """Bound draws, and settle them all at once: nothing is left out."""
+    limits, shares = judgement._limits(points)
+    new = range(len(judgement.most), len(judgement.most) + len(points))
+    judgement.most += limits.tolist()
+    judgement.shares += shares
+    judgement.least += [0.0] * len(points)
+    judgement.settle(new)
+
+
+def test_a_choice_is_not_left_open_by_what_cannot_change_it():
+    assert chosen([0.0, 0.5, 0.0], [1e-9, 0.5, 1e-9], 0.5) == 1
+    assert chosen([0.0, 0.5, 0.0], [0.5, 0.5, 1e-9], 0.5) is None
 
 
 def test_when_all_draws_are_hopeless_each_is_equally_likely(a_line):

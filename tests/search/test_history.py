@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.search.conftest import mixed_spaces
 from tests.search.definition import landscape_of
 from thiessen.search import (
     History,
@@ -12,7 +13,7 @@ from thiessen.search import (
     Snapshot,
     Stream,
 )
-from thiessen.space import Boolean, Float, Space
+from thiessen.space import Boolean, Float, Space, SpaceError
 
 pytestmark = pytest.mark.row(8)
 
@@ -61,6 +62,41 @@ def test_the_landscape_is_made_of_the_latest_observation_of_each_trial(told, rul
         truth = landscape_of(LINE, configs, observations, **rule)
         assert seen(history.landscape, configs) == seen(truth, configs)
         assert history.trials == len(configs)
+
+
+@given(
+    space=mixed_spaces(),
+    told=st.lists(outcomes, max_size=60),
+    rule=rules,
+    page=st.sampled_from([1, 3, 16, 5000]),
+    seed=st.integers(0, 99),
+)
+def test_a_history_begun_by_pages_is_that_of_one_observation_after_another(
+    space, told, rule, page, seed, a_config
+):
+    configs = [a_config(space, seed=seed, trial=trial) for trial in range(len(told))]
+    observations = [Observed(seq=at + 1, trial=at, **outcome) for at, outcome in enumerate(told)]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("thiessen.search.history.PAGE", page)
+        begun = History(space, Snapshot.of(configs, observations), **rule)
+
+    assert seen(begun.landscape, configs) == seen(landscape_of(space, configs, observations, **rule), configs)
+
+
+def test_a_config_in_a_page_that_is_no_point_of_the_space_is_named():
+    ended = [(Observed(seq=1, trial=0, outcome="diverged"), {"x": "low"})]
+    with pytest.raises(SpaceError, match="'x' cannot be 'low'"):
+        History(LINE, Snapshot(trials=1, watermark=1, ended=ended))
+
+
+@given(numbers=st.lists(st.one_of(st.integers(0, 3), st.floats(0, 3)), max_size=20), asked=st.floats(0, 3))
+def test_whole_numbers_where_floats_are_due_are_taken_by_pages_as_one_by_one(numbers, asked):
+    configs = [{"x": number} for number in numbers]
+    space = Space(x=Float(0.0, 3.0))
+    observations = [Observed(seq=at + 1, trial=at, outcome="diverged") for at in range(len(configs))]
+    begun = History(space, Snapshot.of(configs, observations)).landscape
+    truth = landscape_of(space, configs, observations)
+    assert seen(begun, [*configs, {"x": asked}]) == seen(truth, [*configs, {"x": asked}])
 
 
 def test_a_failed_trial_that_is_tried_again_is_pending_and_its_old_outcome_is_forgotten(a_history):

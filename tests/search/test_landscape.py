@@ -203,19 +203,14 @@ def test_float32_is_never_further_off_than_its_bound(data, category_weight, seed
     model, asked = landscape._neighbours, np.array([landscape.ranked(at).point for at in range(0, 52, 3)])
 
     scores = np.empty((len(asked), len(model)), np.float32)
-    plain = asked[:, model._plain]
-    weights = np.hstack([1 - 2 * plain, np.ones((len(asked), 1))]).astype(np.float32)
-    model._score(
-        model._blocks[0][:, : len(model)], weights, asked.astype(np.float32), category_weight, scores
-    )
+    model._score(model._blocks[0][:, : len(model)], model._question(asked), category_weight, scores)
 
     bound = model._largest_error(category_weight)
     for point, computed in zip(asked, scores, strict=True):
         constant = sum((each - 0.5) ** 2 for each in point[model._plain])
         for index, score in enumerate(computed.tolist()):
-            truth, _, _ = model._decided(
-                np.array([index]), np.empty((0, len(point))), point, 1, category_weight
-            )
+            pair, nobody = (np.array([0]), np.array([index])), np.empty((0, len(point)))
+            ((truth, _, _),) = model._decided(pair, nobody, point[np.newaxis], 1, category_weight)
             assert abs(score - (truth - constant)) <= bound
 
 
@@ -388,6 +383,34 @@ def optional_features():
     return " ".join(feature for feature in __cpu_dispatch__ if __cpu_features__[feature])
 
 
+@settings(max_examples=60)
+@given(data=st.data(), places=st.integers(1, 20), seed=st.integers(0, 999))
+def test_who_surely_is_not_nearest_is_not(data, places, seed, mixed_landscapes, a_config):
+    landscape, told = data.draw(mixed_landscapes(most=200))
+    if len(told) < places:
+        return
+    points = np.array(
+        [landscape.space.encode(a_config(landscape.space, seed=seed, trial=at)) for at in range(40)]
+    )
+    first = {landscape.ranked(place).trial for place in range(places)}
+    _, _, near = zip(*landscape._neighbours.nearest_each(points, 1, 1.0, []), strict=True)
+
+    for may_be, indices in zip(landscape.may_be_near(points, places).tolist(), near, strict=True):
+        assert may_be or not first & set(indices)
+
+
+def test_of_most_points_a_small_part_of_all_says_who_is_not_nearest():
+    random = np.random.default_rng(3)
+    points, asked = random.random((2_000, 2)), random.random((500, 2))
+    landscape = landscape_over(points, losses=points[:, 0].tolist())
+    truth = [nearest.trial for nearest in landscape.nearest_each(asked)]
+    first = {landscape.ranked(place).trial for place in range(100)}
+
+    may_be = landscape.may_be_near(asked, 100)
+
+    assert sum(trial in first for trial in truth) <= may_be.sum() < 100
+
+
 # Distances and ties
 
 
@@ -519,11 +542,15 @@ def test_ranks_are_those_of_the_sorted_losses(values, asked, a_line):
 
 def test_neither_the_runs_of_a_ranking_nor_the_longest_are_more_than_a_root_of_all(monkeypatch):
     monkeypatch.setattr(ranking, "RUN", 2)
-    losses = ranking.Ranking()
+    one_by_one, at_once = ranking.Ranking(), ranking.Ranking()
     for loss in np.random.default_rng(0).random(10_000).tolist():
-        losses.append(loss)
-    assert len(losses._runs) <= 100
-    assert max(map(len, losses._runs)) <= 200
+        one_by_one.append(loss)
+        one_by_one.share(loss)  # puts it in its place
+        at_once.append(loss)
+    at_once.share(0.5)
+    for losses in (one_by_one, at_once):
+        assert len(losses._runs) <= 100
+        assert max(map(len, losses._runs)) <= 200
 
 
 def test_the_best_ranks_0_the_worst_1_and_the_diverged_behind_all(a_line):

@@ -135,7 +135,7 @@ def test_the_expected_share_is_that_of_a_surface_by_scipy_through_the_64_best():
     surface = RBFInterpolator(points[np.argsort(losses)[:64]], heights, kernel="cubic", smoothing=1e-6)
     expected = np.minimum(np.exp(-surface(asked)), 1)
 
-    assert local.expectation(landscape)(asked.tolist()) == pytest.approx(expected.tolist(), abs=1e-4)
+    assert local.expectation(landscape)(asked.tolist()).tolist() == pytest.approx(expected.tolist(), abs=1e-4)
     assert 1 in expected, "somewhere the surface is below the worst"
 
 

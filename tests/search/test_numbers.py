@@ -2,13 +2,15 @@ import math
 import operator
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from thiessen import numbers
-from thiessen.numbers import Stream, exp, log, normal_quantile, power, trial_seed
+from thiessen.elementwise import exp_each, log_each, power_each, rounded_each
+from thiessen.numbers import Stream, exp, log, normal_quantile, power, trial_seed, uniform_of
 
 WORD = 2**64 - 1
 LARGEST = math.nextafter(math.inf, 0)
@@ -95,7 +97,7 @@ def test_a_stream_is_philox_keyed_by_trial_and_seed(seed, trial):
 )
 def test_a_stream_gives_the_same_words_for_ever(seed, trial, words):
     stream = Stream(seed, trial)
-    assert [f"{next(stream._words):016x}" for _ in words] == words
+    assert [f"{word:016x}" for word in stream.ahead(len(words)).tolist()] == words
 
 
 def test_a_stream_gives_the_same_numbers_for_ever():
@@ -123,7 +125,18 @@ def test_every_call_spends_one_word(calls):
     for call in calls:
         call(mixed)
         plain.uniform()
+    assert mixed.spent == len(calls)
     assert mixed.uniform() == plain.uniform()
+
+
+@given(looks=st.lists(st.tuples(st.integers(0, 90), st.integers(0, 90)), max_size=5))
+def test_who_looks_ahead_sees_the_words_that_come_and_spends_what_is_told(looks):
+    looking, plain = Stream(seed=3, trial=1), Stream(seed=3, trial=1)
+    for count, spent in looks:
+        seen = uniform_of(looking.ahead(count)).tolist()
+        looking.spend(min(spent, count))
+        assert seen[: min(spent, count)] == [plain.uniform() for _ in range(min(spent, count))]
+    assert looking.uniform() == plain.uniform()
 
 
 @given(seed=seeds, trial=st.integers(0, 10**6))
@@ -162,7 +175,7 @@ def test_normal_numbers_are_normal():
 @pytest.mark.parametrize(("word", "side"), [(0, -1), (WORD, 1)])
 def test_the_smallest_and_the_largest_word_stay_in_range(word, side):
     stream = Stream(seed=0, trial=0)
-    stream._words = iter([word] * 3)
+    stream._words = np.full(3, word, np.uint64)
 
     assert stream.uniform() == (0 if word == 0 else 1 - 2.0**-53)
     assert stream.integer(2**53) == (0 if word == 0 else 2**53 - 1)
@@ -350,3 +363,53 @@ def test_a_power_that_is_not_a_number_is_refused(base, exponent):
 )
 def test_the_functions_give_the_same_bits_for_ever(result, bits):
     assert result.hex() == bits
+
+
+# The same for each element of an array
+
+anything = st.one_of(
+    st.floats(),
+    st.floats(-750, 712),
+    st.floats(0, 1),
+    near_one,
+    st.floats(-1074, 1023).map(lambda size: 2.0**size),
+    st.sampled_from([0.0, -0.0, SMALLEST, -SMALLEST, LARGEST, math.inf, -math.inf, math.nan, 710.0, -746.0]),
+)
+
+
+def same_bits(each, one_by_one):
+    """Whether two lists hold the same floats, zeros with their sign; all NaN are one."""
+    return [number.hex() for number in each.tolist()] == [number.hex() for number in one_by_one]
+
+
+@given(xs=st.lists(anything, max_size=40))
+def test_exp_of_each_is_exp(xs):
+    assert same_bits(exp_each(np.array(xs, float)), map(exp, xs))
+
+
+@given(xs=st.lists(anything, max_size=40))
+def test_log_of_each_is_log_and_refuses_what_it_refuses(xs):
+    above = [x for x in xs if not x <= 0]
+    assert same_bits(log_each(np.array(above, float)), map(log, above))
+    if len(above) < len(xs):
+        with pytest.raises(ValueError, match="above 0"):
+            log_each(np.array(xs))
+
+
+@given(
+    bases=st.lists(anything.map(abs), max_size=40),
+    exponent=st.one_of(anything, st.floats(0, 1e7), st.sampled_from([1.0, 2.0**63, 1.0 + 1e5 / 0.3])),
+)
+def test_the_power_of_each_is_the_power(bases, exponent):
+    bases = [base for base in bases if base > 0 or not exponent < 0]
+    assert same_bits(power_each(np.array(bases, float), exponent), (power(base, exponent) for base in bases))
+
+
+decimals = st.builds(  # next to the middle of two numbers of 12 digits
+    lambda digits, tens: float(f"{digits}5e{tens}"), st.integers(10**11, 10**12 - 1), st.integers(-25, 12)
+)
+
+
+@given(xs=st.lists(st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.floats(0, 1), decimals)))
+def test_each_is_rounded_to_12_digits_as_its_text_is(xs):
+    assert same_bits(rounded_each(np.array(xs, float)), (float(format(x, ".12g")) for x in xs))

@@ -1,24 +1,31 @@
 """Biased random search: draw at random, and keep the draw more often where the nearest trial did well."""
 
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, starmap
 from typing import Annotated, ClassVar, Final, Literal, get_args
 
-from thiessen.numbers import Stream, power
+import numpy as np
+
+from thiessen.elementwise import Array, power_each
+from thiessen.numbers import Stream
 from thiessen.search import local
-from thiessen.search.acceptance import ACCEPTANCES, Acceptance, Chance, Linear, SharpeningRank
+from thiessen.search.acceptance import ACCEPTANCES, Acceptance, Chance, Linear, Rank, SharpeningRank
+from thiessen.search.draws import Draws
+from thiessen.search.judgement import Judgement, Limited, Limits
 from thiessen.search.landscape import Finished, Landscape, Nearest
 from thiessen.search.reasons import LAST_REFUSED, Draw, Reasons, Refused
-from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, draw, untaken
+from thiessen.search.strategy import MAX_DRAWS, Proposal, Strategy, untaken
 from thiessen.space import Config, Space
 
-# The draws of a proposal, 1, 2, 4, ... 64 at a time: most need few, and many at once cost less than half.
-_ENDS: Final = (0, 1, 3, 7, 15, 31, 63, 127, 191, MAX_DRAWS)
-BATCHES: Final = tuple(map(range, _ENDS, _ENDS[1:]))
+# The draws of a proposal, some at a time: of uniform ones most need few, of local ones many.
+BATCHES: Final = tuple(starmap(range, pairwise((0, 1, 3, 7, 16, 64, MAX_DRAWS))))
+LOCAL_BATCHES: Final = tuple(starmap(range, pairwise((0, 32, MAX_DRAWS))))
 ACCEPTANCE: Final = SharpeningRank(trials=10.0)
+LONG: Final = 20_000  # finished trials, from which on most have no chance
+MANY: Final = 32  # draws: fewer are looked at at once
 HALF_LOCAL: Final = 10  # finished trials, from which on half of what may be local is
 
 Pending = Literal["ignore", "believer", "liar_mean"]
@@ -39,9 +46,6 @@ class Candidate:
         if self.nearest is None or self.nearest.diverged:
             return None
         return self.nearest.estimate(landscape.worst)
-
-
-Judge = Callable[[list[Candidate]], list[Candidate]]
 
 
 @dataclass(frozen=True)
@@ -80,21 +84,19 @@ class BiasedRandom(Strategy):
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
         kind = self._kind(landscape, turn, rng)
-        judged = self._judge(kind, landscape)
-        candidates: list[Candidate] = []
-        for numbers in BATCHES:
-            draws = list(_untaken_draws(numbers, kind, landscape, rng))
-            batch = judged([candidate for _, candidate, _ in draws])
-            for place, (number, _, uniform) in enumerate(draws):
-                if uniform < batch[place].acceptance:
-                    refused = [*candidates, *batch[:place]]
-                    return self._proposal(batch[place], kind, number, refused, landscape)
-            candidates += batch
-        if not candidates:
-            remaining = judged([Candidate(untaken(space, landscape, rng))])
-            return self._proposal(remaining[0], "remaining", MAX_DRAWS, [], landscape)
-        chosen = _chosen(candidates, rng.uniform())
-        return self._proposal(chosen, kind, MAX_DRAWS, candidates, landscape)
+        draws = Draws(landscape, rng, are_local=kind == "local")
+        judgement = self._judgement(kind, draws, landscape)
+        for numbers in LOCAL_BATCHES if kind == "local" else BATCHES:
+            draws.more(numbers)
+            place = judgement.first_kept()
+            if place is not None:
+                return self._proposal(place, kind, draws.numbers[place], draws, judgement, landscape)
+        if not len(draws):
+            draws.add(MAX_DRAWS, untaken(space, landscape, rng), None, 0.0)
+            judgement.first_kept()
+            return self._proposal(0, "remaining", MAX_DRAWS, draws, judgement, landscape)
+        place = judgement.chosen(rng.uniform())
+        return self._proposal(place, kind, MAX_DRAWS, draws, judgement, landscape)
 
     def _kind(self, landscape: Landscape, turn: int, rng: Stream) -> Draw:
         """Return what kind of candidates to draw. What may not be is not asked for, and costs no number."""
@@ -107,25 +109,23 @@ class BiasedRandom(Strategy):
             return "local" if rng.uniform() < self.local * known / (known + HALF_LOCAL) else "uniform"
         return "uniform"
 
-    def _judge(self, kind: Draw, landscape: Landscape) -> Judge:
-        """Return how to judge candidates of this kind by what has finished."""
+    def _judgement(self, kind: Draw, draws: Draws, landscape: Landscape) -> Judgement:
+        """Return how draws of this kind are judged by what has finished."""
         if kind in {"initial", "exploration"} or not len(landscape):
-            return lambda candidates: candidates
+            return Judgement(draws, None, lambda _: [], _no_limits)
         supposed = self._supposed(landscape)
         rule = local.ACCEPTANCE if kind == "local" else self.acceptance
         chance = _remembered(rule(landscape)) if _knows_a_loss(landscape) else lambda _: 1.0
-        shares = local.expectation(landscape) if kind == "local" else None
+        limits: Limits = _no_limits
+        if kind == "local":
+            limits = _limits_by_surface(landscape)
+        elif isinstance(rule, Rank | SharpeningRank) and self.neighbours == 1 and not supposed:
+            limits = _limits_by_rank(landscape, chance)
 
-        def judged(candidates: list[Candidate]) -> list[Candidate]:
-            points = [landscape.space.encode(candidate.config) for candidate in candidates]
-            each = landscape.nearest_each(points, neighbours=self.neighbours, pending=supposed)
-            candidates = [
-                Candidate(candidate.config, candidate.parent, nearest, chance(nearest.losses))
-                for candidate, nearest in zip(candidates, each, strict=True)
-            ]
-            return candidates if shares is None else _expecting(candidates, shares(points), landscape)
+        def nearest_each(points: Array) -> list[Nearest]:
+            return landscape.nearest_each(points, neighbours=self.neighbours, pending=supposed)
 
-        return judged
+        return Judgement(draws, chance, nearest_each, limits)
 
     def _supposed(self, landscape: Landscape) -> Mapping[int, float]:
         """Return the losses that pending trials count with."""
@@ -141,22 +141,22 @@ class BiasedRandom(Strategy):
         }
 
     def _proposal(
-        self,
-        candidate: Candidate,
-        kind: Draw,
-        number: int,
-        refused: Sequence[Candidate],
-        landscape: Landscape,
+        self, place: int, kind: Draw, number: int, draws: Draws, judgement: Judgement, landscape: Landscape
     ) -> Proposal:
-        """Return the candidate drawn under this number, with the reasons for it."""
+        """Return the draw in this place, which so many were drawn before, with the reasons for it."""
+        is_forced = number == MAX_DRAWS and kind != "remaining"
+        end = len(draws) if is_forced else place
+        refused = range(max(end - LAST_REFUSED, 0), end)
+        judgement.settle([*refused, place])
+        candidate = _candidate(place, draws, judgement)
         nearest, parent = candidate.nearest, candidate.parent
         reasons = Reasons(
             strategy=self.name,
             watermark=landscape.watermark,
             draw=kind,
             refused=number,
-            last_refused=tuple(_refused(each, landscape) for each in refused[-LAST_REFUSED:]),
-            forced=number == MAX_DRAWS and kind != "remaining",
+            last_refused=tuple(_refused(_candidate(each, draws, judgement), landscape) for each in refused),
+            forced=is_forced,
             nearest_trial=nearest.trial if nearest else None,
             nearest_is_pending=nearest is not None and nearest.trial in landscape.pending,
             distance=nearest.distance if nearest else None,
@@ -167,6 +167,17 @@ class BiasedRandom(Strategy):
             expected_share=candidate.expected_share,
         )
         return Proposal(candidate.config, reasons)
+
+
+def _candidate(place: int, draws: Draws, judgement: Judgement) -> Candidate:
+    """Return a draw that was settled."""
+    return Candidate(
+        draws.config(place),
+        draws.parents[place],
+        judgement.nearest.get(place),
+        judgement.most[place],
+        judgement.shares[place],
+    )
 
 
 def _knows_a_loss(landscape: Landscape) -> bool:
@@ -182,16 +193,44 @@ def _tells_apart(landscape: Landscape) -> bool:
     )
 
 
-def _untaken_draws(
-    numbers: range, kind: Draw, landscape: Landscape, rng: Stream
-) -> Iterator[tuple[int, Candidate, float]]:
-    """Return what is drawn under these numbers, and for each the number that keeps or refuses it."""
-    for number in numbers:
-        parent = local.parent_of(landscape, rng) if kind == "local" else None
-        config = local.changed(parent, landscape.space, rng) if parent else draw(landscape.space, rng)
-        if not landscape.is_taken(config):
-            # Drawn last, so that acceptance 1 is random search exactly.
-            yield number, Candidate(config, parent), rng.uniform()
+def _no_limits(points: Array) -> Limited:
+    return np.ones(len(points)), [None] * len(points)
+
+
+def _limits_by_surface(landscape: Landscape) -> Limits:
+    """Return how likely what a surface expects of local draws lets them be kept."""
+    expectation = local.expectation(landscape)
+    if expectation is None:
+        return _no_limits
+    exponent = local.ACCEPTANCE.exponent(landscape)
+
+    def limits(points: Array) -> Limited:
+        shares = expectation(points)
+        return power_each(1.0 - shares, exponent), shares.tolist()
+
+    return limits
+
+
+def _limits_by_rank(landscape: Landscape, chance: Chance) -> Limits:
+    """Return 0 where the nearest trial surely gives no chance, as in a long history most do.
+
+    Who ranks behind the first that gives none gives none either, nor does the mean of several: one rank is
+    further than rounding.
+    """
+    known = len(landscape)
+    if known < LONG:
+        return _no_limits
+    first = bisect_left(range(known), 1, key=lambda at: chance((landscape.ranked(at).loss,)) == 0)
+    hopeful = landscape.places(landscape.ranked(min(first, known - 1)).loss)
+    if 4 * hopeful > known:
+        return _no_limits
+
+    def limits(points: Array) -> Limited:
+        if len(points) < MANY:
+            return _no_limits(points)
+        return landscape.may_be_near(points, hopeful).astype(float), [None] * len(points)
+
+    return limits
 
 
 def _remembered(chance: Chance) -> Chance:
@@ -206,15 +245,6 @@ def _remembered(chance: Chance) -> Chance:
     return remembered
 
 
-def _expecting(candidates: list[Candidate], shares: list[float], landscape: Landscape) -> list[Candidate]:
-    """Return the candidates, each kept the less the more trials are expected to be better than it."""
-    exponent = local.ACCEPTANCE.exponent(landscape)
-    return [
-        replace(each, acceptance=each.acceptance * power(1.0 - share, exponent), expected_share=share)
-        for each, share in zip(candidates, shares, strict=True)
-    ]
-
-
 def _refused(candidate: Candidate, landscape: Landscape) -> Refused:
     return Refused(
         config=candidate.config,
@@ -222,14 +252,6 @@ def _refused(candidate: Candidate, landscape: Landscape) -> Refused:
         estimate=candidate.estimate(landscape),
         acceptance=candidate.acceptance,
     )
-
-
-def _chosen(drawn: list[Candidate], uniform: float) -> Candidate:
-    """Return one of the candidates, each as likely as its acceptance; equally likely when all have none."""
-    reached = list(accumulate(candidate.acceptance for candidate in drawn))
-    if reached[-1] == 0:
-        return drawn[int(uniform * len(drawn))]
-    return drawn[bisect_right(reached, uniform * reached[-1], hi=len(drawn) - 1)]
 
 
 BiasedRandom.presets = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import Final, Literal
 
 from thiessen.search.landscape import Landscape
@@ -10,6 +11,7 @@ from thiessen.space import Config, Space
 Outcome = Literal["succeeded", "diverged", "pruned", "failed", "cancelled", "queued"]
 Duplicates = Literal["forbid", "allow", "memoise"]
 
+PAGE: Final = 5000  # trials entered at once, when a history begins
 BROKEN: Final = frozenset({"error", "out_of_memory"})  # the causes of a failure that speak of the config
 
 
@@ -106,9 +108,9 @@ class History:
         self.landscape.watermark = observation.seq
 
     def _begin(self, snapshot: Snapshot) -> None:
-        for observation, config in snapshot.ended:
-            self._take(config)
-            self._enter(observation, config)
+        ended = iter(snapshot.ended)
+        while page := list(islice(ended, PAGE)):
+            self._enter_each(page)
         for number, config in snapshot.pending:
             self._take(config)
             self.landscape.pend(number, config)
@@ -117,6 +119,29 @@ class History:
     def _take(self, config: Config) -> None:
         if not self._may_repeat:  # then nothing is taken, and strategies draw as if each config were new
             self.landscape.take(config)
+
+    def _enter_each(self, ended: Sequence[tuple[Observed, Config]]) -> None:
+        """Add trials that have ended and were never pending here: the same as one by one, and far cheaper."""
+        configs = self.landscape.columns.table([config for _, config in ended])
+        if not self._may_repeat:
+            self.landscape.take_each(configs)
+        for is_pruned, run in groupby(range(len(ended)), key=lambda at: ended[at][0].outcome == "pruned"):
+            if is_pruned:
+                for at in run:
+                    self._enter(*ended[at])
+                continue
+            teaching = [at for at in run if self._teaches(ended[at][0])]
+            self.landscape.observe_each(
+                [ended[at][0].trial for at in teaching],
+                configs.points[teaching],
+                [ended[at][0].loss if ended[at][0].outcome == "succeeded" else None for at in teaching],
+            )
+
+    def _teaches(self, observation: Observed) -> bool:
+        """Return whether the outcome says something of the config."""
+        if observation.outcome == "failed":
+            return self._failures_repel and observation.cause in BROKEN
+        return observation.outcome in {"succeeded", "pruned", "diverged"}
 
     def _enter(self, observation: Observed, config: Config) -> None:
         trial = observation.trial
@@ -127,9 +152,7 @@ class History:
                 self.landscape.observe(trial, config, observation.loss)
             case "pruned":
                 self.landscape.observe_pruned(trial, config, observation.loss)
-            case "diverged":
-                self.landscape.observe(trial, config, None)
-            case "failed" if self._failures_repel and observation.cause in BROKEN:
+            case "diverged" | "failed" if self._teaches(observation):
                 self.landscape.observe(trial, config, None)
             case "failed" | "cancelled":
                 self.landscape.end(trial)

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+import numpy as np
+
+from thiessen.columns import Columns, Table
+from thiessen.elementwise import Array
 from thiessen.search.neighbours import Neighbours
 from thiessen.search.ranking import Ranking
-from thiessen.search.taken import Taken
+from thiessen.search.taken import Taken, digests
 from thiessen.space import Config, Space, SpaceError
 
 _RECALLED: Final = -1  # in place of a trial number
@@ -56,6 +60,7 @@ class Landscape:
 
     def __init__(self, space: Space) -> None:
         self.space = space
+        self.columns = Columns(space)
         self.watermark = 0  # the last observation it has seen
         self.best = math.inf
         self.worst = -math.inf
@@ -78,14 +83,22 @@ class Landscape:
 
     def take(self, config: Config) -> None:
         """Remember that a trial of this config exists, finished or not."""
-        self._taken.add(config)
+        self._taken.add(self._digest(config))
+
+    def take_each(self, configs: Table) -> None:
+        """Remember that trials of these configs exist."""
+        self._taken.update(digests(configs.codes) ^ configs.has_whole_floats)
 
     def untake(self, config: Config) -> None:
         """Forget that a trial of this config exists: it was not stored after all."""
-        self._taken.remove(config)
+        self._taken.remove(self._digest(config))
 
     def is_taken(self, config: Config) -> bool:
-        return config in self._taken
+        return self._digest(config) in self._taken
+
+    def is_taken_each(self, codes: Array) -> list[bool]:
+        """Return which of many proposed configs are taken, each given by its row of `Columns`."""
+        return [digest in self._taken for digest in digests(codes).tolist()]
 
     def pend(self, trial: int, config: Config) -> None:
         """Mark a trial as not finished, until it is observed or ends."""
@@ -106,6 +119,17 @@ class Landscape:
         """Add a finished trial; a loss that is None or not finite means that it diverged."""
         self.end(trial)
         self._finish(trial, config, _or_nan(loss))
+
+    def observe_each(self, trials: Sequence[int], points: Array, losses: Sequence[float | None]) -> None:
+        """Do what `observe` does, of many trials at once, none of which is pending. A row is a point."""
+        numbers = list(map(_or_nan, losses))
+        if self._succeeded is not None:
+            self._succeeded.extend(numbers)
+        self._neighbours.extend(points)
+        self._trials.extend(trials)
+        self._ranking.extend(numbers)
+        for loss in numbers:
+            self._count(loss)
 
     def observe_pruned(self, trial: int, config: Config, last: float | None) -> None:
         """Add a trial that was stopped early, when this was its last loss.
@@ -151,7 +175,7 @@ class Landscape:
 
     def nearest_each(
         self,
-        points: Sequence[Sequence[float]],
+        points: Array | Sequence[Sequence[float]],
         *,
         neighbours: int = 1,
         category_weight: float = 1.0,
@@ -199,6 +223,20 @@ class Landscape:
         index = self._ranking.index(place)
         return Finished(self._trial(index), self._loss(index), self._neighbours[index])
 
+    def leading(self, places: int) -> tuple[Array, list[float], list[float]]:
+        """Return of the first places the points, a row each, the losses and the ranks."""
+        indices = self._ranking.leading(places)
+        losses = [self._loss(index) for index in indices]
+        return self._neighbours.points(indices), losses, self._ranking.leading_shares(losses)
+
+    def places(self, loss: float) -> int:
+        """Return how many finished trials have no worse loss."""
+        return self._ranking.places(loss)
+
+    def may_be_near(self, points: Array, places: int) -> Array:
+        """Return for each point whether the nearest may be of those in the first places; False is certain."""
+        return self._neighbours.may_be_nearest(points, self._ranking.leading(places))
+
     def index(self) -> None:
         """Prepare for fast queries, which otherwise do so themselves when it is due; no answer changes.
 
@@ -215,10 +253,18 @@ class Landscape:
         self._neighbours.append(self.space.encode(config))
         self._trials.append(trial)
         self._ranking.append(loss)
-        if not math.isnan(loss):
+        self._count(loss)
+
+    def _count(self, loss: float) -> None:
+        if loss == loss:  # noqa: PLR0124 - not NaN
             self.best, self.worst = min(self.best, loss), max(self.worst, loss)
             self._finite += 1
             self.mean += loss / self._finite - self.mean / self._finite  # no sum that could overflow
+
+    def _digest(self, config: Config) -> int:
+        digest: int = digests(np.array([self.columns.codes(config)])).item()
+        # JSON tells 1 from 1.0, and so do we: what is written so was not proposed.
+        return digest ^ self.columns.has_whole_floats(config)
 
     def _trial(self, index: int) -> int | None:
         trial = self._trials[index]

@@ -2,43 +2,68 @@
 
 from array import array
 from bisect import bisect_left, insort
-from hashlib import blake2b
 from typing import Final
 
-from thiessen.space import Config, config_key
+import numpy as np
 
-BUCKETS: Final = 256  # so many that making room in one costs nothing beside the digest
+from thiessen.elementwise import Array
+from thiessen.space import MAX_DIMENSIONS
+
+BUCKET_BITS: Final = 8  # so many buckets that making room in one costs nothing beside the digest
+REST_BITS: Final = 64 - BUCKET_BITS
+_MIX: Final = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+# So that equal codes of two dimensions differ.
+_APART: Final = np.arange(1, MAX_DIMENSIONS + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
 class Taken:
-    """A set of configs that keeps a digest of each.
+    """A set of digests of configs, each of 64 bits.
 
-    A digest has 64 bits. That two of a million configs share one, so that the second is never tried, has
-    probability 3e-8; longer digests fit no array. Memory: 9 bytes a config.
+    That two of a million configs share a digest, so that the second is never tried, has probability 3e-8;
+    longer digests fit no array. Memory: 9 bytes a config.
     """
 
     def __init__(self) -> None:
-        self._buckets = [array("Q") for _ in range(BUCKETS)]  # each in order
+        self._buckets = [array("Q") for _ in range(2**BUCKET_BITS)]  # by their first bits; each in order
+        self._more: list[Array] = []  # not yet among them
 
-    def add(self, config: Config) -> None:
-        digest = _digest(config)
-        if not self._has(digest):
-            insort(self._buckets[digest % BUCKETS], digest)
+    def add(self, digest: int) -> None:
+        if digest not in self:
+            insort(self._buckets[digest >> REST_BITS], digest)
 
-    def remove(self, config: Config) -> None:
-        digest = _digest(config)
-        if self._has(digest):
-            bucket = self._buckets[digest % BUCKETS]
+    def update(self, digests: Array) -> None:
+        """Add many; however often it is called, they are sorted once, when somebody asks."""
+        self._more.append(digests)
+
+    def remove(self, digest: int) -> None:
+        if digest in self:
+            bucket = self._buckets[digest >> REST_BITS]
             del bucket[bisect_left(bucket, digest)]
 
-    def __contains__(self, config: Config) -> bool:
-        return self._has(_digest(config))
-
-    def _has(self, digest: int) -> bool:
-        bucket = self._buckets[digest % BUCKETS]
+    def __contains__(self, digest: int) -> bool:
+        if self._more:
+            self._sort()
+        bucket = self._buckets[digest >> REST_BITS]
         at = bisect_left(bucket, digest)
         return at < len(bucket) and bucket[at] == digest
 
+    def _sort(self) -> None:
+        known = [np.frombuffer(bucket, np.uint64) for bucket in self._buckets if bucket]
+        everyone = np.concatenate([*known, *self._more])
+        known, self._more = [], []
+        everyone.sort()
+        everyone = everyone[np.append(True, everyone[1:] != everyone[:-1])]
+        ends = np.searchsorted(everyone, np.arange(1, len(self._buckets), dtype=np.uint64) << REST_BITS)
+        self._buckets = [array("Q", bucket.tobytes()) for bucket in np.split(everyone, ends)]
 
-def _digest(config: Config) -> int:
-    return int.from_bytes(blake2b(config_key(config).encode(), digest_size=8).digest(), "little")
+
+def digests(codes: Array) -> Array:
+    """Return a digest of each row: the sum of its codes, each mixed to 64 bits of its own.
+
+    The mixing is the end of SplitMix64 (Steele et al., 2014, OOPSLA): each bit that comes in changes half of
+    those that come out.
+    """
+    words: Array = codes.view(np.uint64) + _APART[: codes.shape[1]]
+    words = (words ^ words >> 30) * _MIX[0]
+    words = (words ^ words >> 27) * _MIX[1]
+    return np.asarray(np.add.reduce(words ^ words >> 31, axis=1))
