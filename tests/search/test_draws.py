@@ -81,8 +81,6 @@ def test_a_whole_number_where_a_float_is_due_is_taken_and_is_not_the_float():
     assert landscape.is_taken({"n": 2, "x": 1})
     assert not landscape.is_taken({"x": 1.0, "n": 2})
     assert landscape.is_taken_each(np.array([[1.0, 2.0]])) == [False]
-    landscape.untake({"x": 1, "n": 2})
-    assert not landscape.is_taken({"n": 2, "x": 1})
 
 
 @given(space=spaces, seed=st.integers(0, 2**32))

@@ -90,14 +90,6 @@ class History:
         self.landscape.pend(self.trials, config)
         self.trials += 1
 
-    def retract(self) -> None:
-        """Take back the trial numbered last, which must be pending: it was not stored after all."""
-        self.trials -= 1
-        config = self.landscape.pending[self.trials]
-        self.landscape.end(self.trials)
-        if not self._may_repeat:
-            self.landscape.untake(config)
-
     def observe(self, observation: Observed) -> None:
         """Add the next observation. Raises Revised, and HistoryError when it is not the next."""
         _check(observation, self.landscape.watermark + 1, self.trials)

@@ -69,7 +69,7 @@ class Landscape:
         self._taken = Taken()
         self._pending: dict[int, Config] = {}
         self._pending_points: dict[int, list[float]] = {}
-        self._trials = array("q")
+        self._trials = array("i")
         self._ranking = Ranking()
         self._succeeded: Ranking | None = None  # without the pruned, from the first of these on
         dimensions = space.dimensions.values()
@@ -88,10 +88,6 @@ class Landscape:
     def take_each(self, configs: Table) -> None:
         """Remember that trials of these configs exist."""
         self._taken.update(digests(configs.codes) ^ configs.has_whole_floats)
-
-    def untake(self, config: Config) -> None:
-        """Forget that a trial of this config exists: it was not stored after all."""
-        self._taken.remove(self._digest(config))
 
     def is_taken(self, config: Config) -> bool:
         return self._digest(config) in self._taken
@@ -117,8 +113,7 @@ class Landscape:
 
     def observe(self, trial: int, config: Config, loss: float | None) -> None:
         """Add a finished trial; a loss that is None or not finite means that it diverged."""
-        self.end(trial)
-        self._finish(trial, config, _or_nan(loss))
+        self._finish(trial, self._point_at_end(trial, config), _or_nan(loss))
 
     def observe_each(self, trials: Sequence[int], points: Array, losses: Sequence[float | None]) -> None:
         """Do what `observe` does, of many trials at once, none of which is pending. A row is a point."""
@@ -137,13 +132,13 @@ class Landscape:
         It counts with that loss, but with no less than the median of those that succeeded before it, so it is
         never the best. While none has, or without a finite loss of its own, it counts as diverged.
         """
-        self.end(trial)
+        point = self._point_at_end(trial, config)
         if self._succeeded is None:
             self._succeeded = deepcopy(self._ranking)
         loss = _or_nan(last)
         if not math.isnan(loss):
             loss = max(loss, self._succeeded.quantile(0.5)) if self.best < math.inf else math.nan
-        self._rank(trial, config, loss)
+        self._rank(trial, point, loss)
 
     def recall(self, config: Config, loss: float | None) -> bool:
         """Add a finished trial of another study on the same criterion; say whether it is a point here.
@@ -154,7 +149,7 @@ class Landscape:
             self.space.validate(config)
         except SpaceError:
             return False
-        self._finish(_RECALLED, config, _or_nan(loss))
+        self._finish(_RECALLED, self.space.encode(config), _or_nan(loss))
         return True
 
     def nearest(
@@ -244,13 +239,20 @@ class Landscape:
         """
         self._neighbours.index()
 
-    def _finish(self, trial: int, config: Config, loss: float) -> None:
+    def _point_at_end(self, trial: int, config: Config) -> Sequence[float]:
+        """Return the point of a config whose trial has ended; that of a pending one is known."""
+        is_known = self._pending.get(trial) is config
+        point = self._pending_points[trial] if is_known else self.space.encode(config)
+        self.end(trial)
+        return point
+
+    def _finish(self, trial: int, point: Sequence[float], loss: float) -> None:
         if self._succeeded is not None:
             self._succeeded.append(loss)
-        self._rank(trial, config, loss)
+        self._rank(trial, point, loss)
 
-    def _rank(self, trial: int, config: Config, loss: float) -> None:
-        self._neighbours.append(self.space.encode(config))
+    def _rank(self, trial: int, point: Sequence[float], loss: float) -> None:
+        self._neighbours.append(point)
         self._trials.append(trial)
         self._ranking.append(loss)
         self._count(loss)

@@ -35,11 +35,6 @@ class Taken:
         """Add many; however often it is called, they are sorted once, when somebody asks."""
         self._more.append(digests)
 
-    def remove(self, digest: int) -> None:
-        if digest in self:
-            bucket = self._buckets[digest >> REST_BITS]
-            del bucket[bisect_left(bucket, digest)]
-
     def __contains__(self, digest: int) -> bool:
         if self._more:
             self._sort()
