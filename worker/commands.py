@@ -101,7 +101,7 @@ def worker(
     chosen = _devices(devices)
     threads = threads or here.threads(len(chosen))
     stop = threading.Event()
-    _stop_on_signals(stop)
+    stop_on_signals(stop)
     _check_names([*(study or ()), *([name] if name else ())])
     tasks, labels, spool = _tasks(), _labels(label or ()), _spool(spool_dir)
     try:
@@ -136,7 +136,7 @@ def _devices(wish: str) -> list[str]:
         raise CommandFailed(str(error)) from error
 
 
-def _stop_on_signals(stop: threading.Event) -> None:
+def stop_on_signals(stop: threading.Event) -> None:
     """Let the first signal set `stop`, and the second one end the process."""
 
     def finish(number: int, frame: object) -> None:
