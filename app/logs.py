@@ -12,6 +12,8 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Final
 
+from pydantic_core import to_json
+
 FORMATS: Final = ("auto", "human", "json")
 LEVELS: Final = ("debug", "info", "warning", "error")
 NAMED: Final = ("study", "trial", "attempt", "worker", "method", "route", "status", "milliseconds", "who")
@@ -25,7 +27,6 @@ _SECRET: Final = re.compile(
     r"|([Bb][Ee][Aa][Rr][Ee][Rr]\s+)[^\s\"',;]+"
     r"|(://[^:@/\s]*:)[^@/\s]+(?=@)"  # the password of an address
 )
-_encoded: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def configure(form: str, level: str) -> None:
@@ -74,7 +75,10 @@ class ForMachines(logging.Formatter):
         }
         if trace := _trace(record):
             line["exception"] = trace
-        return _encoded(line)
+        try:
+            return to_json(line).decode()
+        except ValueError:  # half of a surrogate pair: UTF-8 has no bytes for it
+            return json.dumps(line)
 
 
 _IN_THE_MESSAGE: Final = {"method", "route", "status", "milliseconds", "who"}

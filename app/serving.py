@@ -39,7 +39,12 @@ def serve(settings: Settings, app: FastAPI, listener: socket.socket) -> None:
     """Answer what comes to the listener until a signal says stop; return when all is closed."""
     # Its access log tells paths, and lease ids with them; nothing here speaks websockets.
     config = uvicorn.Config(
-        app, access_log=False, log_config=None, ws="none", timeout_keep_alive=KEEP_ALIVE_SECONDS
+        app,
+        access_log=False,
+        log_config=None,
+        ws="none",
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
     )
     config.timeout_graceful_shutdown = settings.shutdown_seconds * FOR_REQUESTS  # type: ignore[assignment]
     _Server(config, app, settings.shutdown_seconds).run(sockets=[listener])

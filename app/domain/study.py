@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, NewType
+from typing import Any, Final, NamedTuple, NewType
 
 from app.domain.trial import Cause, Ranked, TrialState
 from thiessen.space import Space
@@ -109,9 +109,8 @@ class Remarks:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The part of a study's row that its trials change."""
+class Standing(NamedTuple):
+    """The part of a study's row that its trials change; made several times for each trial."""
 
     id: StudyId
     project_id: int

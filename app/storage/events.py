@@ -1,9 +1,10 @@
 """Events: everything that happens to a study and its trials, numbered in the study, and never changed."""
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import insert
+from sqlalchemy import Integer, bindparam, insert
 
 from app.domain.study import StudyId
 from app.storage.prepared import Prepared
@@ -25,12 +26,28 @@ class Happening:
     data: dict[str, Any] | None = None
 
 
-_APPEND: Final = Prepared(
-    insert(events).values(at=now()), "study_id", "seq", *(field.name for field in fields(Happening))
-)
+_TOLD: Final = [field.name for field in fields(Happening)]
 
 
 def append(tx: Transaction, study_id: StudyId, last: int, *happenings: Happening) -> None:
     """Append events, the last of them under the number that the study's counter has just reached."""
-    for seq, each in enumerate(happenings, last - len(happenings) + 1):
-        _APPEND.run(tx, {"study_id": study_id, "seq": seq, **vars(each)})
+    values: dict[str, Any] = {"of": study_id, "last": last}
+    for place, each in enumerate(happenings):
+        values |= {f"{name}_{place}": told for name, told in vars(each).items()}
+    _append(len(happenings)).run(tx, values)
+
+
+@lru_cache
+def _append(count: int) -> Prepared:
+    """Return the statement that appends so many at once."""
+    last = bindparam("last", type_=Integer)
+    rows = [
+        {
+            "study_id": bindparam("of"),
+            "seq": last - (count - 1 - place),
+            "at": now(),
+            **{name: bindparam(f"{name}_{place}") for name in _TOLD},
+        }
+        for place in range(count)
+    ]
+    return Prepared(insert(events).values(rows))

@@ -41,6 +41,7 @@ class SQLiteStore:
                 "A server needs a file: sqlite:///thiessen.db, not an in-memory database."
             )
         self._url = url
+        self._waits_for_disk = synchronous == "full"  # else a commit is over before a thread could take it
         self._lock = _owned(Path(path))
         self._engine = _writing(url)
         event.listen(
@@ -127,7 +128,10 @@ class SQLiteStore:
     def _write_and_commit(self) -> None:
         group = Group()
         group.write(self._kept_open, self._next())
-        self._written.put(group)
+        if self._waits_for_disk:
+            self._written.put(group)
+        else:
+            self._commit(group)
 
     def _next(self) -> Iterator[Waiting]:
         """Yield steps for one group, the quick first; few when they take long: requests wait for the loop.
@@ -145,9 +149,12 @@ class SQLiteStore:
 
     def _commit_groups(self) -> None:
         while (group := self._written.get()) is not None:
-            group.commit()
-            self._turn.release()
-            self._end(group)
+            self._commit(group)
+
+    def _commit(self, group: Group) -> None:
+        group.commit()
+        self._turn.release()
+        self._end(group)
 
     def _end(self, group: Group) -> None:
         """Tell what became of a group; let those write who came meanwhile."""

@@ -59,7 +59,7 @@ from app.storage.tables import (
 )
 from thiessen.space import Space
 
-_STANDING: Final = [studies.c[field.name] for field in fields(Standing)]
+_STANDING: Final = [studies.c[name] for name in Standing._fields]
 LEASES: Final = "leases"  # counted with `served`, not by a number of its own
 
 MOST_SHAPES: Final = 256  # of statements that are kept

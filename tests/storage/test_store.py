@@ -3,6 +3,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import func, insert, select, text, update
@@ -106,6 +107,29 @@ def test_sqlite_is_durable_and_lets_readers_read_while_it_writes(tmp_path):
         return store.read(lambda tx: tx.execute(text(f"PRAGMA {name}")).scalar_one())
 
     assert (pragma("journal_mode"), pragma("synchronous"), pragma("foreign_keys")) == ("wal", 2, 1)
+    store.close()
+
+
+def test_without_waiting_for_the_disk_too_an_answer_is_given_only_after_the_commit(tmp_path):
+    store = open_store(f"sqlite:///{tmp_path}/fast.db", sqlite_synchronous="normal")
+    prepare(store)
+
+    def names():
+        return set(store.read(lambda tx: tx.execute(select(studies.c.name)).scalars().all()))
+
+    async def add(number):
+        step = partial(add_study, name=f"loop {number}")
+        name = await store.written(step)
+        return name in names()
+
+    async def add_all():
+        from_threads = (asyncio.to_thread(store.write, partial(add_study, name=f"t{n}")) for n in range(20))
+        return await asyncio.gather(*map(add, range(20)), *from_threads)
+
+    seen = asyncio.run(add_all())
+
+    assert all(seen)
+    assert len(names()) == 40
     store.close()
 
 
