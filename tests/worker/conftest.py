@@ -57,3 +57,13 @@ def slow_study():
 @pytest.fixture(name="a_study")
 def _a_study():
     return a_study
+
+
+@pytest.fixture
+def data_folder(monkeypatch, tmp_path):
+    """An empty folder for data files; what is kept of them is kept beside it."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.setenv("THIESSEN_DATA_DIR", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return folder

@@ -3,12 +3,17 @@
 from functools import cache
 from typing import Final, NamedTuple
 
+import numpy as np
 import torch
+from sklearn import __version__ as release
 from sklearn.datasets import load_digits
 from torch import Tensor
 
+from worker.datasets.dataset import Array, Content, ordered
+
 VALIDATION: Final = 359  # a fifth, chosen once and for all: every trial is judged on the same digits
 SPLIT_SEED: Final = 20
+ORIGIN: Final = f"Handwritten digits of scikit-learn {release}, in the order of seed {SPLIT_SEED}."
 
 
 class Split(NamedTuple):
@@ -28,3 +33,22 @@ def digits() -> Split:
     inputs = torch.tensor(pixels, dtype=torch.float32)[order] / 16
     targets = torch.tensor(classes, dtype=torch.long)[order]
     return Split(inputs[VALIDATION:], targets[VALIDATION:], inputs[:VALIDATION], targets[:VALIDATION])
+
+
+def images() -> tuple[Array, Array]:
+    """Return the digits as images (1, 8, 8) in [0, 1] with their classes, in a fixed order."""
+    pixels, classes = load_digits(return_X_y=True)
+    order = ordered(len(classes), SPLIT_SEED)
+    return (pixels[order] / 16).astype(np.float32).reshape(-1, 1, 8, 8), classes[order].astype(np.int64)
+
+
+def content(*, train: int) -> Content:
+    """Return the digits, the first so many to train on and the rest to test with."""
+    inputs, classes = images()
+    arrays = {
+        "train_inputs": inputs[:train],
+        "train_targets": classes[:train],
+        "test_inputs": inputs[train:],
+        "test_targets": classes[train:],
+    }
+    return Content(arrays=arrays, held_back=train // 5, origin=ORIGIN)
