@@ -1,4 +1,4 @@
-"""Networks that give back what they are given, through a narrow code."""
+"""Networks that give back what they are given, through a bottleneck."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ def autoencoder(
     output: str = "identity",
     initialise: Initialisation | None = None,  # sparse, unless told
 ) -> nn.Sequential:
-    """Return an `encoder` and a `decoder`, each a stack of linear layers, with a linear code between them.
+    """Return an `encoder` and a `decoder`, each a stack of layers, with linear units in the bottleneck.
 
     The output is linear too, unless told: a logistic link with a cross-entropy belongs to the loss. Raises
-    ValueError when the decoder does not lead from the code back to the inputs.
+    ValueError when the decoder does not lead from the bottleneck back to the inputs.
     """
     back = list(reversed(encoder)) if decoder is None else list(decoder)
     if [back[0], back[-1]] != [encoder[-1], encoder[0]]:

@@ -33,7 +33,7 @@ def test_a_decoder_that_does_not_lead_back_is_refused(decoder):
         autoencoder([7, 5, 2], a_generator(), decoder=decoder)
 
 
-def test_the_code_and_the_output_are_linear_and_all_else_is_logistic():
+def test_the_bottleneck_and_the_output_are_linear_and_all_else_is_logistic():
     model = autoencoder([7, 5, 3, 2], a_generator())
 
     kinds = [type(layer) for part in model for layer in part]
