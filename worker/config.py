@@ -12,11 +12,11 @@ could train, and the space that is suggested to those who have none in mind.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from math import inf, isfinite
 from typing import Any, Final, TypeVar
 
 from thiessen.space import Categorical, Config, Dimension, Scalar, Space
+from thiessen.spelling import nearest
 
 T = TypeVar("T")
 
@@ -113,16 +113,9 @@ def checked(known: Mapping[str, Setting], config: Config, *, ignored: Collection
     return values
 
 
-def nearest(name: str, known: Collection[str]) -> str:
-    """Return a suggestion for a misspelt name."""
-    if close := get_close_matches(name, known, n=1):
-        return f"did you mean {close[0]!r}?"
-    return f"there are {', '.join(sorted(known))}"
-
-
 def wrong(name: str, value: object, cure: str) -> ValueError:
     """Return the error of a setting that a task cannot train with."""
-    return ValueError(f"setting {name!r} of the config is {value!r}: {cure.removesuffix('.')}.")
+    return ValueError(f"setting {name!r} of the config is {value!r}: {cure}.")
 
 
 def _written(limit: float) -> str:

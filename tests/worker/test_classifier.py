@@ -38,7 +38,7 @@ def loss_of(**config):
     ("config", "said"),
     [
         ({"learning_rate": 0.1}, "'learning_rate'.*no such setting"),
-        ({"momentun": 0.1}, "'momentun'.*did you mean 'momentum'"),
+        ({"momentun": 0.1}, "'momentun'.*the nearest is 'momentum'"),
         ({"lr": 0}, "'lr'.*above 0"),
         ({"optimizer": "kfac", "damping": -1.0}, "'damping'.*above 0"),
         ({"momentum": 1.0}, "'momentum'.*below 1"),

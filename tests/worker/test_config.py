@@ -35,7 +35,7 @@ class Settings:
     ("config", "said"),
     [
         ({"learning_rate": 0.1}, "'learning_rate'.*no such setting; there are layers, lr, nesterov, rule"),
-        ({"layer": 3}, "'layer'.*did you mean 'layers'"),
+        ({"layer": 3}, "'layer'.*the nearest is 'layers'"),
         ({"lr": "fast"}, "'lr'.*'fast'.*a number above 0"),
         ({"lr": 0}, "'lr'.*above 0"),
         ({"lr": float("inf")}, "'lr'.*above 0"),
