@@ -16,6 +16,7 @@ SCHEMA = {
         "rule": {"type": "string", "enum": ["sgd", "adam"]},
         "nesterov": {"type": "boolean"},
         "maybe": {"type": ["integer", "null"]},
+        "code": {"enum": [0, 1]},
         "anything": {},
         "told by true": True,
     },
@@ -40,6 +41,7 @@ BEYOND = {
     "rule": [Categorical(["sgd", "newton"]), Int(1, 2)],
     "nesterov": [Categorical([True, "yes"]), Int(0, 1)],
     "maybe": [Categorical(["no"])],
+    "code": [Boolean(), Int(0, 2)],
 }
 
 

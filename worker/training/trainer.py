@@ -78,6 +78,8 @@ class Trainer:
         What is to be done once, before the first update, is not done again after a checkpoint. Raises
         Diverged, and what the context's `report` raises.
         """
+        if self._most_updates is not None:
+            self._context.expect(self._most_updates)
         if not self._restore():
             prepare()
             self._evaluate()
@@ -116,16 +118,17 @@ class Trainer:
         train = job.parts["train"]
         rows = self._batches.take(self._sizes(standing.updates)).to(train.inputs.device)
         inputs, targets = train.inputs[rows], train.targets[rows]
+        _wait_for(inputs.device)
         began = self._clock()
         self._step = job.optimizer.step(inputs, targets)
-        loss = self._step.loss  # once it can be read the device has done its work
+        _wait_for(inputs.device)
         standing.seconds += self._clock() - began
         standing.updates += 1
         if self._plan.switch == "detected":
             self._detector.observe(_gradient(job.model))
         if self._average is not None and (self._plan.switch == "never" or self._converges):
             self._average.update_parameters(job.model)
-        return loss
+        return self._step.loss
 
     def _set_schedules(self) -> None:
         factor = self._plan.switch_lr if self._converges else 1.0
@@ -169,8 +172,9 @@ class Trainer:
     def _told(self) -> dict[str, float]:
         """Return what else a point of the curve says."""
         group = self._job.optimizer.param_groups[0]
-        told = {name: float(group[name]) for name in ("lr", *TOLD) if group.get(name)}
-        told |= {"seconds": self._standing.seconds, "batch_size": self._sizes(self._standing.updates)}
+        told = {name: float(group[name]) for name in TOLD if group.get(name)}
+        told |= {"lr": float(group["lr"]), "batch_size": self._sizes(self._standing.updates)}
+        told["seconds"] = self._standing.seconds
         seen = {} if self._step is None else vars(self._step)
         return told | {name: float(value) for name, value in seen.items() if name != "loss"}
 
@@ -196,7 +200,11 @@ class Trainer:
         self._standing = Standing(**state["standing"])
         if self._average is not None:
             self._average.load_state_dict(state["average"])
-        self._detector.load_state_dict(state["detector"])
+        device = next(self._job.model.parameters()).device
+        detector = state["detector"].items()
+        self._detector.load_state_dict(
+            {name: each.to(device) if isinstance(each, Tensor) else each for name, each in detector}
+        )
 
     def _restore(self) -> int:
         return self._context.checkpoint.restore(**self._kept())
@@ -227,6 +235,14 @@ def measures(job: Job, model: nn.Module) -> dict[str, float]:
         found |= {f"{name}_loss": loss / len(part), f"{name}_error": error / len(part)}
     model.train(was_training)
     return found
+
+
+def _wait_for(device: torch.device) -> None:
+    """Let the device end what it was given, so that the clock tells how long that took."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()
 
 
 def _gradient(model: nn.Module) -> Tensor:

@@ -104,7 +104,7 @@ def test_an_optimizer_goes_on_from_its_state_as_if_nothing_had_been(name):
     name = "nesterov" if name == "rising" else name
     model, resumed = a_model(), a_model()
     optimizer, other = built(name, model, **told), built(name, resumed, **told)
-    after(optimizer, model, 13)
+    after(optimizer, model, 245)  # the momentum rises after 250
     resumed.load_state_dict(model.state_dict())
     other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
 
