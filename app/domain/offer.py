@@ -35,19 +35,19 @@ class Setting:
     @classmethod
     def of(cls, schema: object) -> Self:
         """Return what is understood of the schema of a value."""
-        told = schema if isinstance(schema, Mapping) else {}
+        told = _mapping(schema)
         kinds = told.get("type")
         kinds = kinds if isinstance(kinds, list) else [kinds]
         choices = told.get("enum")
         return cls(
-            kinds=[kind for kind in kinds if kind in KINDS],
+            kinds=[kind for kind in kinds if isinstance(kind, str) and kind in KINDS],
             choices=choices if isinstance(choices, list) else None,
             limits={word: told[word] for word in LIMITS if isinstance(told.get(word), int | float)},
         )
 
     def __str__(self) -> str:
         if self.choices is not None:
-            return f"one of {', '.join(map(repr, self.choices[:20]))}"
+            return f"one of {', '.join(repr(choice)[:100] for choice in self.choices[:20])}"
         limits = " and ".join(f"{LIMITS[word][0]} {limit}" for word, limit in self.limits.items())
         return " ".join([" or ".join(self.kinds) or "anything", limits]).rstrip()
 
@@ -83,7 +83,7 @@ class Setting:
 
 def faults(space: Space, schema: Mapping[str, Any]) -> list[str]:
     """Say of each dimension why configs of the task cannot have it; nothing of those that they can."""
-    settings = schema.get("properties", {})
+    settings = _mapping(schema.get("properties"))
     found = []
     for name, dimension in space.dimensions.items():
         if name in settings:
@@ -92,6 +92,11 @@ def faults(space: Space, schema: Mapping[str, Any]) -> list[str]:
         elif schema.get("additionalProperties") is False:
             found.append(f"dimension {name!r} is no setting of it; {nearest(name, list(settings))}")
     return found
+
+
+def _mapping(told: object) -> Mapping[str, Any]:
+    """Return an object of JSON; an empty one in the place of anything else."""
+    return told if isinstance(told, Mapping) else {}
 
 
 def _is(kind: str, value: Scalar) -> bool:

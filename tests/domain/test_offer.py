@@ -85,6 +85,7 @@ def test_a_task_that_does_not_say_that_these_are_all_takes_any_name(schema):
     "wanted",
     [
         {"type": 7},
+        {"type": [{}, []]},
         {"type": ["strange"]},
         {"enum": 3},
         {"minimum": "0"},
@@ -96,6 +97,17 @@ def test_a_task_that_does_not_say_that_these_are_all_takes_any_name(schema):
 )
 def test_what_a_schema_says_that_nobody_understands_is_left_to_the_task(wanted):
     assert faults(Space(x=Float(0, 1)), {"properties": {"x": wanted}, "additionalProperties": False}) == []
+
+
+@pytest.mark.parametrize("properties", [[], [1], "x", 7, None])
+def test_properties_that_are_no_object_name_nothing(properties):
+    assert faults(Space(x=Float(0, 1)), {"properties": properties}) == []
+
+
+def test_a_fault_stays_short_however_much_a_schema_lists():
+    [fault] = faults(Space(x=Float(0, 1)), {"properties": {"x": {"enum": ["x" * 10_000] * 1000}}})
+
+    assert len(fault) < 3000
 
 
 @given(data=st.data())
