@@ -57,6 +57,14 @@ def test_a_wrong_setting_is_named_with_its_cure(config, said):
         train(config, Alone())
 
 
+@pytest.mark.parametrize("normalisation", ["batch", "mean_only"])
+def test_a_normalised_network_learns(normalisation):
+    context = Alone()
+    train(SHORT | {"normalisation": normalisation}, context)
+
+    assert context.curve[-1][1]["train_loss"] < context.curve[0][1]["train_loss"]
+
+
 def test_a_setting_of_another_optimizer_has_no_effect():
     assert loss_of(optimizer="sgd", damping=0.5, beta1=0.3) == loss_of(optimizer="sgd")
 

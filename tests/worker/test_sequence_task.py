@@ -53,9 +53,17 @@ def test_steps_that_do_not_count_change_no_loss():
 
 
 def test_an_optimizer_that_cannot_see_through_time_is_refused():
-    with pytest.raises(ValueError, match=r"'optimizer'.*'kfac'.*one of nesterov"):
+    with pytest.raises(ValueError, match=r"'optimizer'.*'kfac'.*one of adam, nesterov"):
         train({"optimizer": "kfac"}, Alone())
 
 
 def test_the_usual_start_is_sparse():
     assert Sequence().initialisation == "sparse_recurrent"
+
+
+def test_its_defaults_learn():
+    context = Alone(seed=3)
+
+    loss = train({"updates": 60}, context)
+
+    assert loss < context.curve[0][1]["validation_loss"]

@@ -25,9 +25,10 @@ class Sequence(NetworkSettings):
     """What a config may set, and what holds where it does not."""
 
     optimizer: str = setting(
-        "nesterov", "What updates the weights; those of first order, as the layers are recurrent.",
-        choices=FIRST_ORDER,
-    )  # fmt: skip
+        "adam",  # gradient descent at its usual rate explodes here
+        "What updates the weights; those of first order, as the layers are recurrent.",
+        choices=("adam", *(name for name in FIRST_ORDER if name != "adam")),
+    )
     problem: str = setting("addition", "What is to be learned.", choices=tuple(PROBLEMS))
     steps: int = setting(30, "Length of the sequences, or of the lag in memorisation.", low=3, high=10_000)
     examples: int = setting(1000, "Sequences to train on.", low=1, high=10**7)
