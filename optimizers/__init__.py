@@ -11,7 +11,8 @@ are sampled, so that the true Fisher matrix is never confused with the empirical
 """
 
 from optimizers.kfac import KFAC
-from optimizers.objectives import CrossEntropy, Objective
+from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
+from optimizers.objectives import Bernoulli, CrossEntropy, Objective, SquaredError
 from optimizers.step import Step
 
-__all__ = ["KFAC", "CrossEntropy", "Objective", "Step"]
+__all__ = ["KFAC", "Bernoulli", "CrossEntropy", "MeanOnlyBatchNorm", "Objective", "SquaredError", "Step"]

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import schemathesis
 from schemathesis import GenerationMode
+from schemathesis.specs.openapi.checks import ignored_auth
 
 SHARE = 0.7  # of the cases that get what exists; the others keep what was made up
 X = {"x": {"type": "float", "low": 0, "high": 1}}
@@ -91,6 +92,9 @@ def name_what_exists(path, parameters):
         parameters["name"] = a_token()
     elif "/workers/" in path:
         parameters["name"] = a_worker()
+    elif "/tasks/" in path:
+        a_worker()
+        parameters["name"] = "t"
     elif "{name}" in path:
         parameters["name"] = a_study(at)
         if "number" in parameters:
@@ -101,7 +105,7 @@ def mean_something(path, body):
     """Put into a body what fits together; the rest of it stays as it was made up."""
     match path.rsplit("/", 1)[-1]:
         case "studies":
-            body |= {"name": fresh(), "space": X, "strategy": "random"}
+            body |= {"name": fresh(), "task": "t", "space": X, "strategy": "random"}
         case "trials":
             for trial in body["trials"]:
                 trial["config"] = {"x": _chance.random()}
@@ -147,6 +151,20 @@ def after_call(context, case, response):
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         assert response.headers["content-type"] == ["application/problem+json"], response.headers
         assert response.json().keys() >= {"type", "title", "status", "detail", "request_id"}
+    if (
+        case.method == "PUT"
+        and case.operation.path == "/api/v1/workers/{name}"
+        and response.status_code == 200
+    ):
+        look_again(case.operation.schema)
+
+
+def look_again(document):
+    """Ask for the lists that a registration has changed: their calls take nothing that could vary."""
+    for path in ("/api/v1/tasks", "/api/v1/workers"):
+        case = document[path]["GET"].Case()
+        answer = case.call(headers={"authorization": _server.headers["authorization"]})
+        case.validate_response(answer, excluded_checks=[ignored_auth])  # which takes our token for made up
 
 
 @schemathesis.hook

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.func import grad, jacrev
 
-from optimizers import CrossEntropy
+from optimizers import Bernoulli, CrossEntropy, SquaredError
 
 LOGITS = torch.tensor([0.3, -1.2, 2.0, 0.0], dtype=torch.float64)
 DRAWS = 20_000
@@ -61,3 +61,43 @@ def test_targets_that_are_not_one_class_number_per_row_are_refused(targets):
 def test_a_class_number_that_torch_would_ignore_is_refused():
     with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
         CrossEntropy().loss(torch.zeros(2, 4), torch.tensor([1, -100]))
+
+
+@pytest.mark.parametrize(
+    ("objective", "curvature"),
+    [
+        (SquaredError(), torch.ones_like),
+        (Bernoulli(), lambda outputs: outputs.sigmoid() * (1 - outputs.sigmoid())),
+    ],
+    ids=["squared", "bernoulli"],
+)
+def test_the_gradients_of_sampled_targets_have_the_curvature_as_their_variance(objective, curvature):
+    outputs = torch.tensor([[0.3, -1.2, 2.0]], dtype=torch.float64, requires_grad=True)
+    stream = torch.Generator().manual_seed(1)
+
+    draws = [
+        torch.autograd.grad(objective.loss(outputs, objective.sample(outputs.detach(), stream)), outputs)[0]
+        for _ in range(4000)
+    ]
+
+    gradients = torch.cat(draws)
+    assert gradients.mean(dim=0).abs().max() < 4 / 4000**0.5
+    assert torch.allclose(gradients.var(dim=0), curvature(outputs.detach())[0], rtol=0.12)
+
+
+def test_the_squared_error_is_half_the_squared_distance_of_a_mean_case():
+    outputs, targets = torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[0.0, 0.0], [2.0, 0.0]])
+
+    assert SquaredError().loss(outputs, targets).item() == (5 + 4) / 2 / 2
+
+
+def test_the_bernoulli_loss_is_the_sum_of_its_bits_and_finite_for_any_logit():
+    outputs, targets = torch.tensor([[0.0, 1000.0, -1000.0]]), torch.tensor([[1.0, 1.0, 0.0]])
+
+    assert Bernoulli().loss(outputs, targets).item() == pytest.approx(torch.log(torch.tensor(2.0)).item())
+
+
+@pytest.mark.parametrize("objective", [SquaredError(), Bernoulli()])
+def test_outputs_and_targets_of_other_shapes_are_refused(objective):
+    with pytest.raises(ValueError, match=r"outputs \(2, 3\) and targets \(2,\)"):
+        objective.loss(torch.zeros(2, 3), torch.zeros(2))
