@@ -4,13 +4,30 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
 from thiessen.space import Config
 
 log = logging.getLogger("thiessen.worker")
+
+
+class Checkpoint(Protocol):
+    """Where the training of one trial is kept, so that another attempt goes on from there."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to save: every so many seconds, and at once when the worker stops."""
+
+    def restore(self, **parts: Any) -> int:
+        """Bring models, optimizers and generators to where they were saved, and global random numbers too.
+
+        Return the step after which to go on, 0 when nothing was saved.
+        """
+
+    def save(self, step: int, **parts: Any) -> None:
+        """Keep the same parts after a step, whole or not at all. Raises Released when the worker stops."""
 
 
 class Context(Protocol):
@@ -23,6 +40,17 @@ class Context(Protocol):
     @property
     def seed(self) -> int:
         """The seed of this trial: the only source of its randomness."""
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """What an earlier attempt of this trial saved, and where to save."""
+
+    @property
+    def logger(self) -> logging.Logger:
+        """Writes into the log of this attempt."""
+
+    def expect(self, steps: int) -> None:
+        """Say how many steps there will be, for whoever watches the worker."""
 
     def report(self, step: int, **metrics: float) -> None:
         """Send a point of the learning curve; steps rise. Raises Pruned when there is no need to go on."""
@@ -41,6 +69,10 @@ class Pruned(Exception):  # noqa: N818 - says what happened
     def __init__(self, value: float | None = None) -> None:
         super().__init__()
         self.value = None if value is None else float(value)
+
+
+class Released(Exception):  # noqa: N818 - says what happened
+    """Raised by `checkpoint.save` when the worker stops: let it pass, another attempt goes on from there."""
 
 
 @dataclass(frozen=True)
