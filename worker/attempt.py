@@ -81,11 +81,11 @@ class Attempt:
 
     def run(self) -> None:
         """Train and deliver the result. Raises Stopped, or what the server did for too long."""
-        self._say(logging.INFO, "begins on %s", self._slot.device)
         self._standing.begin(study=self._lease.study, trial=self._lease.trial, attempt=self._lease.attempt)
         begun = time.monotonic()
         try:
             self._slot.begin(self._order())
+            self._say(logging.INFO, "begins on %s", self._slot.device)
             ending = self._train()
             if isinstance(ending, GivenBack):
                 self._give_back()

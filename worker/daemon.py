@@ -246,6 +246,12 @@ def _lease(worker: Worker, request: LeaseRequest) -> list[Lease]:
 
 
 def _ask(worker: Worker, request: LeaseRequest) -> list[Lease]:
+    """Ask for what there is now; when that is nothing, for what there will be."""
+    now = worker.client.lease(request.model_copy(update={"wait_seconds": 0.0}))
+    return now if now or not request.wait_seconds else _ask_and_wait(worker, request)
+
+
+def _ask_and_wait(worker: Worker, request: LeaseRequest) -> list[Lease]:
     """Ask once. The answer may take long and a stop cannot wait: then the thread that asks is left behind."""
     answers: SimpleQueue[list[Lease] | Exception] = SimpleQueue()
 
