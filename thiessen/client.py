@@ -76,7 +76,6 @@ class Client:
         self._retry_pauses = retry_pauses
         self._timeout_seconds = timeout_seconds
         self._http = httpx.Client(
-            base_url=f"{self.url}/api/v1",
             timeout=timeout_seconds,
             headers={CONTRACT_HEADER: str(CONTRACT), **_authorization(token)},
         )
@@ -223,8 +222,8 @@ class Client:
         headers = {} if body is None else {"Content-Type": "application/json"}
         request = self._http.build_request(
             method,
-            path,
-            params={name: value for name, value in query.items() if value is not None},
+            f"{self.url}/api/v1{path}",  # whole, and without an empty query: httpx reads it once
+            params={name: value for name, value in query.items() if value is not None} or None,
             content=None if body is None else body.model_dump_json(exclude_unset=True, by_alias=True),
             headers=headers if key is None else {**headers, "Idempotency-Key": key},
             timeout=self._timeout_seconds + patience,

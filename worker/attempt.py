@@ -3,29 +3,41 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, takewhile
+from pathlib import Path
 from typing import Final
 
 from thiessen.client import Client
 from thiessen.contract import Failure, Lease, Point, Pruned, Value
 from thiessen.contract.words import Verdict
-from thiessen.errors import LeaseLost, Refused, ServerFailed, TooManyRequests
-from worker import failpoint
-from worker.child import Ending, Order
+from thiessen.errors import LeaseLost, Refused, TooManyRequests
+from worker import checkpoint, failpoint
+from worker.child import Ending, GivenBack, KeepsCheckpoints, Length, Order, Taken
+from worker.functions import Offer
+from worker.limits import Limits, Watch
 from worker.patience import LATER, LONGEST_PAUSE, Patience
 from worker.slot import Slot
-from worker.spool import FOR_GOOD, Result, Spool
+from worker.spool import FOR_GOOD, Result, Spool, tell_points
+from worker.standing import Standing
 
 LISTEN_SECONDS: Final = 0.5  # the longest a stop or a heartbeat waits for the child
 REPORT_SECONDS: Final = 1.0  # points wait at most so long, so that curves are live
 PRUNE_SECONDS: Final = 10.0  # how long a task that is pruned may take to end
-MOST_POINTS: Final = 1000  # of one heartbeat
-MOST_BYTES: Final = 500_000  # of one heartbeat, a quarter of what a server takes
 MOST_WAITING: Final = 20_000  # points in memory; of more, every second one is kept
 
 log = logging.getLogger("thiessen.worker")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What holds for every attempt of a worker."""
+
+    limits: Limits
+    checkpoints: Path
+    checkpoint_seconds: float
+    grace_seconds: float  # how long a task that keeps checkpoints may take to the next one, told to leave
 
 
 class Attempt:
@@ -38,63 +50,135 @@ class Attempt:
         slot: Slot,
         spool: Spool,
         lease: Lease,
+        offer: Offer,
         patience: Patience,
         draining: threading.Event,
+        terms: Terms,
+        standing: Standing,
     ) -> None:
         self._client = client
         self._slot = slot
         self._spool = spool
         self._lease = lease
+        self._offer = offer
         self._patience = patience
         self._draining = draining
+        self._terms = terms
+        self._standing = standing
         self._name = f"trial {lease.trial} of {lease.study}, attempt {lease.attempt}"
+        self._about = {"study": lease.study, "trial": lease.trial, "attempt": lease.attempt}
+        self._key = _key(client.url, lease, offer.task.version)
         self._beat_seconds = lease.lease_seconds / 3
         self._longest_pause = min(LONGEST_PAUSE, self._beat_seconds)
         self._points: list[Point] = []
+        self._is_spooled = 0  # of the points
         self._log_tail = ""  # as it was last sent
         self._heard_at = self._beaten_at = time.monotonic()
+        self._watch = Watch(slot=slot, limits=terms.limits)
+        self._keeps_checkpoints = False
         self._prune_by: float | None = None
+        self._leave_by: float | None = None
 
     def run(self) -> None:
         """Train and deliver the result. Raises Stopped, or what the server did for too long."""
-        log.info("%s: begins on %s", self._name, self._slot.device)
+        self._standing.begin(study=self._lease.study, trial=self._lease.trial, attempt=self._lease.attempt)
         begun = time.monotonic()
-        lease = self._lease
         try:
-            self._slot.begin(Order(task=lease.task, config=lease.config, seed=lease.seed))
+            self._slot.begin(self._order())
+            self._say(logging.INFO, "begins on %s", self._slot.device)
             ending = self._train()
-            if ending is None:
-                self._slot.stop()
-                self._insist(partial(self._client.release, lease.lease_id))
-                log.info("%s: given back", self._name)
+            if isinstance(ending, GivenBack):
+                self._give_back()
                 return
             self._deliver(ending)
         except Refused as refusal:  # another attempt has the trial: an expected race, not an alarm
             self._slot.stop()
-            log.warning("%s: dropped. %s", self._name, refusal)
+            self._spool.drop(self._lease.lease_id)
+            self._say(logging.WARNING, "dropped. %s", refusal)
             return
-        log.info("%s: %s in %.1f s", self._name, _summary(ending), time.monotonic() - begun)
+        finally:
+            self._standing.end()
+        self._say(logging.INFO, "%s in %.1f s", _summary(ending), time.monotonic() - begun)
 
-    def _train(self) -> Ending | None:
-        """Follow the training to its end; None when the trial is to be given back. Raises LeaseLost."""
-        while not self._patience.stop.is_set():
-            for message in self._slot.messages(min(LISTEN_SECONDS, self._beat_seconds)):
-                if not isinstance(message, Point):
-                    return message
-                self._points.append(message)
-            match self._orders():
-                case "stop":
-                    return None
-                case "prune" if self._prune_by is None:
-                    self._slot.prune()
-                    self._prune_by = time.monotonic() + PRUNE_SECONDS
-                case "drain":
-                    self._drain()
-            if self._prune_by is not None and time.monotonic() > self._prune_by:
-                self._slot.stop()
-                return Pruned(pruned=True)
+    def _order(self) -> Order:
+        lease = self._lease
+        return Order(
+            task=self._offer.reference,
+            config=lease.config,
+            seed=lease.seed,
+            attempt=lease.attempt,
+            folder=self._terms.checkpoints,
+            key=self._key,
+            checkpoint_seconds=self._terms.checkpoint_seconds,
+            about=self._about,
+        )
+
+    def _train(self) -> Ending | GivenBack:
+        """Follow the training to its end. Raises LeaseLost, or what the server did for too long."""
+        while True:
+            ending = self._listen()
+            if ending is not None:
+                return ending
+            verdict = self._orders()
+            if verdict == "drain":
+                self._drain()
+            ending = self._pruned(verdict) or self._left(verdict) or self._fault()
+            if ending is not None:
+                return ending
             self._thin()
+
+    def _listen(self) -> Ending | GivenBack | None:
+        """Take what the child says; return what it ended with, if it has."""
+        for message in self._slot.messages(min(LISTEN_SECONDS, self._beat_seconds, self._watch.seconds)):
+            self._watch.heard()
+            match message:
+                case Taken():
+                    pass
+                case Point():
+                    self._points.append(message)
+                    self._standing.reached(message)
+                case Length(steps=steps):
+                    self._standing.steps = steps
+                case KeepsCheckpoints():
+                    self._keeps_checkpoints = True
+                case _:
+                    return message
         return None
+
+    def _pruned(self, verdict: Verdict) -> Ending | None:
+        """Tell the child to end as pruned; end it when it goes on for long."""
+        if verdict == "prune" and self._prune_by is None:
+            self._slot.prune()
+            self._prune_by = time.monotonic() + PRUNE_SECONDS
+        if self._prune_by is None or time.monotonic() < self._prune_by:
+            return None
+        self._slot.stop()
+        return Pruned(pruned=True)
+
+    def _left(self, verdict: Verdict) -> GivenBack | None:
+        """Tell the child to leave at its next checkpoint; end it when it keeps none, or takes long."""
+        if verdict != "stop" and not self._patience.stop.is_set() and self._leave_by is None:
+            return None
+        if self._leave_by is None:
+            self._slot.leave()
+            grace = self._terms.grace_seconds if self._keeps_checkpoints else 0.0
+            self._leave_by = time.monotonic() + grace
+        if time.monotonic() < self._leave_by:
+            return None
+        self._slot.stop()
+        return GivenBack()
+
+    def _fault(self) -> Failure | None:
+        fault = self._watch.fault()
+        if fault is not None:
+            self._say(logging.WARNING, "ended: %s", fault.message)
+        return fault
+
+    def _give_back(self) -> None:
+        """Send what is left of the curve and release the trial. Raises Stopped, Refused."""
+        self._insist(partial(self._spool.deliver, self._client, self._rest()))
+        self._insist(partial(self._client.release, self._lease.lease_id))
+        self._say(logging.INFO, "given back")
 
     def _orders(self) -> Verdict:
         """Send a heartbeat when one is due and return the server's orders. Raises LeaseLost."""
@@ -107,26 +191,42 @@ class Attempt:
         except LATER as error:
             if not self._patience.bears(self._heard_at):
                 raise
-            log.warning("training goes on without the server: %s", error)
+            self._say(logging.WARNING, "training goes on without the server: %s", error)
+            self._spool_curve()
             return "continue"
         self._heard_at = time.monotonic()
         return verdict
 
     def _beat(self) -> Verdict:
         """Send a heartbeat with the oldest points. Raises LeaseLost, ServerUnreachable, ServerFailed."""
-        size = _batch(self._points)
         printed = self._slot.printed()
         log_tail = None if printed == self._log_tail else printed
         verdict: Verdict = "continue"
         try:
-            verdict = self._client.heartbeat(self._lease.lease_id, self._points[:size], log_tail).verdict
+            size, answer = tell_points(self._client, self._lease.lease_id, self._points, log_tail)
+            verdict = answer.verdict
         except (LeaseLost, TooManyRequests):
             raise
         except Refused as refusal:
-            log.warning("%s: %d points of the curve are left out: %s", self._name, size, refusal)
+            size = len(self._points)
+            self._say(logging.WARNING, "%d points of the curve are left out: %s", size, refusal)
         del self._points[:size]
+        if self._is_spooled and not self._points:
+            self._spool.drop(self._lease.lease_id)
+        self._is_spooled = max(self._is_spooled - size, 0)
         self._log_tail = printed
         return verdict
+
+    def _spool_curve(self) -> None:
+        """Write down the points that wait: this process may be killed before the server is back."""
+        new = self._points[self._is_spooled :]
+        if not new:
+            return
+        try:
+            self._spool.keep(self._result(points=new))
+            self._is_spooled = len(self._points)
+        except OSError as error:
+            self._say(logging.WARNING, "its curve is only in memory until the server has it: %s", error)
 
     def _drain(self) -> None:
         if not self._draining.is_set():
@@ -135,60 +235,83 @@ class Attempt:
 
     def _thin(self) -> None:
         if len(self._points) > MOST_WAITING:
+            self._is_spooled = len(self._points[: self._is_spooled : 2])
             self._points = self._points[::2]
-            log.warning(
-                "%s: more than %d points wait for the server: every second one is left out",
-                self._name,
+            self._say(
+                logging.WARNING,
+                "more than %d points wait for the server: every second one is left out",
                 MOST_WAITING,
             )
 
     def _deliver(self, ending: Ending) -> None:
-        """Write the result down, send what remains of curve and log, tell the result.
-
-        Raises Stopped, Refused.
-        """
-        result = Result(
-            server=self._client.url, lease_id=self._lease.lease_id, name=self._name, ending=ending
-        )
+        """Write the result down, with what remains of curve and log, and tell it. Raises Stopped, Refused."""
+        result = self._rest(ending)
         try:
             self._spool.keep(result)
         except OSError as error:
-            log.warning("%s: its result is only in memory until the server has it: %s", self._name, error)
+            self._say(
+                logging.ERROR,
+                "its result cannot be kept in %s (%s): it is only in memory until the server has it",
+                self._spool.folder,
+                error.strerror or error,
+            )
         failpoint.reached("spooled")
-        self._send_curve()
+        if isinstance(ending, Failure) and not self._patience.stop.is_set():
+            self._slot.renew()
         try:
             self._insist(partial(self._spool.deliver, self._client, result))
         except FOR_GOOD:
             raise
         except Refused as refusal:
-            log.warning("%s: its result stays on this disk: %s", self._name, refusal)
+            self._say(logging.WARNING, "its result stays on this disk: %s", refusal)
+        if not isinstance(ending, Failure):
+            self._forget_checkpoints()
 
-    def _send_curve(self) -> None:
-        """Send the points that wait and what was printed last. Refused or not, the result follows."""
-        try:
-            while self._points or self._slot.printed() != self._log_tail:
-                self._insist(self._beat, even_if_it_fails=False)
-        except (ServerFailed, LeaseLost) as error:
-            log.warning("%s: %d points of the curve are left out: %s", self._name, len(self._points), error)
-
-    def _insist(self, call: Callable[[], object], *, even_if_it_fails: bool = True) -> None:
-        self._patience.until_answered(
-            call, longest_pause=self._longest_pause, even_if_it_fails=even_if_it_fails
+    def _rest(self, ending: Ending | None = None) -> Result:
+        """Return what the server does not know yet."""
+        printed = self._slot.printed()
+        return self._result(
+            points=self._points, log_tail=None if printed == self._log_tail else printed, ending=ending
         )
 
+    def _result(self, **known: object) -> Result:
+        return Result.model_validate(
+            {"server": self._client.url, "lease_id": self._lease.lease_id, "name": self._name, **known}
+        )
 
-def _batch(points: Sequence[Point]) -> int:
-    """Return how many points one heartbeat takes, at least one where there is one."""
-    sizes = accumulate(len(point.model_dump_json()) for point in points[:MOST_POINTS])
-    return max(sum(1 for _ in takewhile(lambda size: size <= MOST_BYTES, sizes)), min(len(points), 1))
+    def _forget_checkpoints(self) -> None:
+        if self._keeps_checkpoints:
+            try:
+                checkpoint.remove(self._terms.checkpoints, self._key)
+            except OSError as error:
+                self._say(logging.WARNING, "its checkpoints are not removed: %s", error)
+
+    def _insist(self, call: Callable[[], object]) -> None:
+        self._patience.until_answered(call, longest_pause=self._longest_pause)
+
+    def _say(self, level: int, message: str, *about: object) -> None:
+        log.log(level, "%s: " + message, self._name, *about, extra=self._about)  # noqa: G003 - ours alone
+
+
+def _key(server: str, lease: Lease, version: str | None) -> str:
+    return checkpoint.key(
+        server=server,
+        project=lease.project,
+        study=lease.study,
+        trial=lease.trial,
+        task=lease.task,
+        version=version,
+        config=lease.config,
+        seed=lease.seed,
+    )
 
 
 def _summary(ending: Ending) -> str:
     match ending:
         case Value(value=value):
             return f"value {value:.6g}"
-        case Failure(message=message):
-            return f"failed, {message}"
+        case Failure(kind=kind, message=message):
+            return f"failed ({kind}), {message}"
         case Pruned():
             return "pruned"
         case _:

@@ -1,5 +1,6 @@
 """What runs in a slot's child process: it trains what it is sent, and dies with its parent."""
 
+import faulthandler
 import io
 import logging
 import math
@@ -9,10 +10,13 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from multiprocessing.connection import Connection
 from operator import index
+from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
@@ -21,20 +25,47 @@ import torch
 from thiessen import contract
 from thiessen.contract import Failure, Outcome, Point
 from thiessen.space import Config
-from worker.tasks import Checkpoint, Diverged, Pruned, Task, installed
-from worker.tasks.alone import NoCheckpoint
+from worker import checkpoint
+from worker.devices import inside
+from worker.functions import written
+from worker.tasks import Diverged, Pruned, Released
 
 NON_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as the wire writes them
 MOST_TEXT: Final = 10_000  # characters, as the wire takes them
+STACKS: Final = signal.SIGUSR2
+"""Makes a child print where each of its threads is."""
+
+EXPENDABLE: Final = 500  # to the kernel, where memory is short: the training ends, not the daemon
+FULL: Final = (  # what torch says when there is no memory, in errors that say so in their text alone
+    "out of memory",
+    "can't allocate memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+)
+
+log = logging.getLogger("thiessen.task")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a child trains, and what it can: the same for each of its trials."""
+
+    device: str
+    visible_gpus: str
+    threads: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
     """Train this."""
 
-    task: str
+    task: str  # where it is written, as module:name
     config: Config
     seed: int
+    attempt: int = 1
+    folder: Path  # of checkpoints
+    key: str  # of the trial's checkpoints
+    checkpoint_seconds: float
+    about: Mapping[str, object] = field(default_factory=dict)  # for the log: study, trial, attempt
 
 
 @dataclass(frozen=True)
@@ -43,31 +74,57 @@ class Prune:
 
 
 @dataclass(frozen=True)
+class Leave:
+    """End what is under way at its next checkpoint."""
+
+
+@dataclass(frozen=True)
 class Taken:
     """The order is read: what happens from now on happens to its attempt."""
 
 
+@dataclass(frozen=True)
+class Length:
+    """The training has so many steps."""
+
+    steps: int
+
+
+@dataclass(frozen=True)
+class KeepsCheckpoints:
+    """The task keeps checkpoints: told to leave, it is worth waiting for the next."""
+
+
+@dataclass(frozen=True)
+class GivenBack:
+    """The task has left after a checkpoint."""
+
+
 Ending = Outcome | Failure
-Message = Point | Ending
+Message = Taken | Point | Length | KeepsCheckpoints | GivenBack | Ending
 
 
-def main(orders: Connection, lifeline: Connection, output: Connection, device: str, threads: int) -> None:
+def main(orders: Connection, lifeline: Connection, output: Connection, place: Place) -> None:
     """Train each order that comes, until the parent closes the pipe or is gone."""
     os.setsid()  # a group of its own, so that all it starts can be ended with it
+    os.environ["CUDA_VISIBLE_DEVICES"] = place.visible_gpus  # CUDA reads it when it starts, which is later
     _print_to(output)
+    faulthandler.enable()
+    faulthandler.register(STACKS)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(str(EXPENDABLE), encoding="ascii")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
-    torch.set_num_threads(threads)
-    tasks = installed()
+    torch.set_num_threads(place.threads)
     while True:
         try:
-            order: Order | Prune = orders.recv()
+            order: Order | Prune | Leave = orders.recv()
         except EOFError:
             return
-        if isinstance(order, Prune):  # it came when the attempt had just ended
+        if isinstance(order, Prune | Leave):  # it came when the attempt had just ended
             continue
         orders.send(Taken())
-        orders.send(_attempt(tasks[order.task], order, _Context(orders, torch.device(device), order.seed)))
+        orders.send(_attempt(_Context(orders, torch.device(inside(place.device)), order)))
 
 
 @dataclass
@@ -76,14 +133,33 @@ class _Context:
 
     orders: Connection
     device: torch.device
-    seed: int
-    checkpoint: Checkpoint = field(default_factory=NoCheckpoint)
-    logger: logging.Logger = field(default_factory=lambda: logging.getLogger("thiessen.task"))
+    order: Order
     last_step: int = field(default=-1)
     is_pruned: bool = field(default=False)
+    is_told_to_leave: bool = field(default=False)
+    keeps_checkpoints: bool = field(default=False)
+
+    @property
+    def seed(self) -> int:
+        return self.order.seed
+
+    @property
+    def logger(self) -> logging.Logger:
+        return log
+
+    @cached_property
+    def checkpoint(self) -> checkpoint.Checkpoint:
+        return checkpoint.Checkpoint(
+            self.order.folder,
+            self.order.key,
+            seconds=self.order.checkpoint_seconds,
+            is_leaving=self._is_leaving,
+            tell=self._tell_of_checkpoints,
+        )
 
     def expect(self, steps: int) -> None:
-        """Take no notice yet."""
+        """Tell how many steps there will be."""
+        self.orders.send(Length(index(steps)))
 
     def report(self, step: int, **metrics: float) -> None:
         """Send a point; what is wrong with it is raised here, in the task.
@@ -95,10 +171,24 @@ class _Context:
             raise ValueError(f"step {step} was reported after step {self.last_step}; steps rise.")
         self.last_step = point.step
         self.orders.send(point)
-        while self.orders.poll():
-            self.is_pruned = isinstance(self.orders.recv(), Prune)
+        self._hear()
         if self.is_pruned:
             raise Pruned
+
+    def _is_leaving(self) -> bool:
+        self._hear()
+        return self.is_told_to_leave
+
+    def _hear(self) -> None:
+        while self.orders.poll():
+            order = self.orders.recv()
+            self.is_pruned = self.is_pruned or isinstance(order, Prune)
+            self.is_told_to_leave = self.is_told_to_leave or isinstance(order, Leave)
+
+    def _tell_of_checkpoints(self) -> None:
+        if not self.keeps_checkpoints:
+            self.keeps_checkpoints = True
+            self.orders.send(KeepsCheckpoints())
 
 
 def _point(step: int, metrics: dict[str, float]) -> Point:
@@ -107,21 +197,39 @@ def _point(step: int, metrics: dict[str, float]) -> Point:
     return Point.model_validate({"step": step, "metrics": written})
 
 
-def _attempt(task: Task, order: Order, context: _Context) -> Ending:
+def _attempt(context: _Context) -> Ending | GivenBack:
     """Train once; the one place where anything a task may raise is caught."""
+    order = context.order
     random.seed(order.seed)
     np.random.seed(order.seed % 2**32)  # noqa: NPY002 - for tasks that use numpy's global state
     torch.manual_seed(order.seed)
     try:
-        return _outcome(float(task.train(order.config, context)))
+        _begin(order)
+        return _outcome(float(written(order.task).train(order.config, context)))
     except Diverged:
         return contract.Diverged(diverged="too large")
     except Pruned as pruned:
         return contract.Pruned(pruned=True, value=_finite(pruned.value))
+    except Released:
+        return GivenBack()
     except (MemoryError, torch.OutOfMemoryError) as error:
         return _failure("out_of_memory", error)
     except Exception as error:  # noqa: BLE001 - a task may raise anything; the slot goes on
-        return _failure("error", error)
+        return _failure(_kind(error), error)
+
+
+def _begin(order: Order) -> None:
+    """Let a first attempt find no checkpoint of another trial; say of a later one that it begins anew."""
+    if order.attempt == 1:
+        with suppress(OSError):
+            checkpoint.remove(order.folder, order.key)
+    elif not checkpoint.left(order.folder, order.key):
+        log.info("attempt %d begins at 0: no checkpoint is in %s", order.attempt, order.folder)
+
+
+def _kind(error: Exception) -> Literal["error", "out_of_memory"]:
+    is_of_memory = isinstance(error, RuntimeError | OSError) and any(text in str(error) for text in FULL)
+    return "out_of_memory" if is_of_memory else "error"
 
 
 def _outcome(value: float) -> Outcome:
@@ -145,12 +253,14 @@ def _clean(text: str) -> str:
 
 
 def _print_to(output: Connection) -> None:
-    """Send what this process and all that it starts print through a pipe, line by line."""
+    """Send what this process and all that it starts print or log through a pipe, line by line."""
     for stream in (sys.stdout, sys.stderr):
         os.dup2(output.fileno(), stream.fileno())
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True)
     output.close()
+    logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(message)s", level=logging.WARNING)
+    logging.getLogger("thiessen").setLevel(logging.INFO)
 
 
 def _die_with_parent(lifeline: Connection) -> None:

@@ -1,38 +1,61 @@
 """The daemon: for each slot lease, train, report, until asked to stop."""
 
 import logging
-import platform
 import random
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from queue import Empty, SimpleQueue
 from secrets import token_hex
 from typing import Final
 
-import torch
-
 from thiessen.client import Client
 from thiessen.contract import Lease, LeaseRequest, WorkerAnswer, WorkerSpec
 from thiessen.errors import LeaseLost, Refused, ServerFailed, ServerUnreachable, WorkerUnknown
-from thiessen.version import __version__
-from worker import devices
-from worker.attempt import LISTEN_SECONDS, Attempt
-from worker.offer import offer
+from worker import devices, environment
+from worker.attempt import LISTEN_SECONDS, Attempt, Terms
+from worker.functions import Offer
+from worker.offer import offered
 from worker.patience import Patience, Stopped
 from worker.slot import Slot
 from worker.spool import Result, Spool
+from worker.standing import Standing
 from worker.tasks import Task
 
 ANSWER_SECONDS: Final = 5.0  # the longest a call waits for the server; calls are repeated until answered
 WAIT_SECONDS: Final = 20.0  # how long the server may hold a request for a trial until there is one
 IDLE_SECONDS: Final = 1.0  # between two requests that are answered at once, without a trial
+FULL_SECONDS: Final = 2.0  # between two looks at a disk that takes nothing more
 
 log = logging.getLogger("thiessen.worker")
+
+
+class Tickets:
+    """How many more trials may be leased, by all slots together."""
+
+    def __init__(self, trials: int | None) -> None:
+        self._left = trials
+        self._lock = threading.Lock()
+
+    def take(self) -> bool:
+        """Return whether there was one left."""
+        with self._lock:
+            if self._left is None:
+                return True
+            if self._left == 0:
+                return False
+            self._left -= 1
+            return True
+
+    def give_back(self) -> None:
+        """Put back one that was of no use."""
+        with self._lock:
+            if self._left is not None:
+                self._left += 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +65,15 @@ class Worker:
     name: str
     client: Client
     slots: Sequence[Slot]
-    tasks: Sequence[Task]
+    offers: Mapping[str, Offer]  # by the task's name
     labels: dict[str, str]
     studies: list[str] | None
     spool: Spool
     patience: Patience
+    terms: Terms
     idle_exit_seconds: float | None
     threads: int
+    tickets: Tickets = field(default_factory=lambda: Tickets(None))
     incarnation: str = field(default_factory=lambda: token_hex(8))
     draining: threading.Event = field(default_factory=threading.Event)
 
@@ -56,6 +81,16 @@ class Worker:
     def is_done(self) -> bool:
         """Whether no more trials are to be leased."""
         return self.patience.stop.is_set() or self.draining.is_set()
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """What each slot does now."""
+        return [Standing(f"{number} {slot.device}") for number, slot in enumerate(self.slots)]
+
+    @property
+    def tasks(self) -> list[Task]:
+        """What it can train."""
+        return [offer.task for offer in self.offers.values()]
 
     def register(self) -> WorkerAnswer:
         """Say what this worker has and can train."""
@@ -74,7 +109,7 @@ class Worker:
             studies=self.studies,
             wait_seconds=wait_seconds,
             slot=devices.described(slot.device),
-            environment=self._environment(),
+            environment=self._environments[slot.device],
         )
 
     def _spec(self, incarnation: str) -> WorkerSpec:
@@ -82,17 +117,15 @@ class Worker:
             incarnation=incarnation,
             slots=[devices.described(slot.device) for slot in self.slots],
             labels=self.labels,
-            tasks=[offer(task) for task in self.tasks],
+            tasks=[offered(task) for task in self.tasks],
         )
 
-    def _environment(self) -> dict[str, str]:
-        """Return what a result may depend on besides config and seed."""
+    @cached_property
+    def _environments(self) -> dict[str, dict[str, str]]:
+        """What a result may depend on besides config and seed, on each device."""
+        sources = environment.sources(self.tasks)
         return {
-            "thiessen": __version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "platform": platform.platform()[:200],
-            "threads": str(self.threads),
+            slot.device: environment.environment(slot.device, self.threads, sources) for slot in self.slots
         }
 
 
@@ -125,26 +158,36 @@ def run(worker: Worker) -> None:
     for thread in (postman, *threads):
         thread.start()
     for thread in threads:
-        thread.join()
+        _join(thread)
     worker.patience.stop.set()  # the postman tries each of what is left, and hopes for no answer any more
-    postman.join()
+    _join(postman)
+    worker.spool.close()
     if faults:
         raise faults[0]
 
 
+def _join(thread: threading.Thread) -> None:
+    """Wait for the end of a thread, and see each signal: a wait without end may begin just after one."""
+    while thread.is_alive():
+        thread.join(LISTEN_SECONDS)
+
+
 def _work(worker: Worker, number: int, slot: Slot) -> None:
+    slot.renew()  # before it leases: the first process may take longer to start than a lease lasts
     idle_since = time.monotonic()
     for wish in count():
-        if worker.is_done:
+        _wait_for_room(worker)
+        if worker.is_done or not worker.tickets.take():
             return
         asked_at = time.monotonic()
         request = worker.request(slot, f"slot-{number}-{wish}", _wait(worker, idle_since))
         leases = _lease(worker, request)
         for lease in leases:
-            _attempt(worker, slot, lease).run()
+            _attempt(worker, number, lease).run()
             idle_since = time.monotonic()
         if leases or worker.is_done:
             continue
+        worker.tickets.give_back()
         if _has_idled(worker, idle_since):
             log.info("nothing to train on %s for %g s", slot.device, worker.idle_exit_seconds)
             return
@@ -155,14 +198,28 @@ def _work(worker: Worker, number: int, slot: Slot) -> None:
             worker.patience.stop.wait(IDLE_SECONDS * random.uniform(0.8, 1.2))
 
 
-def _attempt(worker: Worker, slot: Slot, lease: Lease) -> Attempt:
+def _wait_for_room(worker: Worker) -> None:
+    """Wait until results can be kept, or the worker stops."""
+    if worker.spool.keeps():
+        return
+    log.error("Nothing is leased until %s takes results again. Make room there.", worker.spool.folder)
+    while not worker.spool.keeps():
+        if worker.patience.stop.wait(FULL_SECONDS):
+            return
+    log.info("%s takes results again.", worker.spool.folder)
+
+
+def _attempt(worker: Worker, number: int, lease: Lease) -> Attempt:
     return Attempt(
         client=worker.client,
-        slot=slot,
+        slot=worker.slots[number],
         spool=worker.spool,
         lease=lease,
+        offer=worker.offers[lease.task],
         patience=worker.patience,
         draining=worker.draining,
+        terms=worker.terms,
+        standing=worker.standings[number],
     )
 
 
@@ -190,6 +247,12 @@ def _lease(worker: Worker, request: LeaseRequest) -> list[Lease]:
 
 
 def _ask(worker: Worker, request: LeaseRequest) -> list[Lease]:
+    """Ask for what there is now; when that is nothing, for what there will be."""
+    now = worker.client.lease(request.model_copy(update={"wait_seconds": 0.0}))
+    return now if now or not request.wait_seconds else _ask_and_wait(worker, request)
+
+
+def _ask_and_wait(worker: Worker, request: LeaseRequest) -> list[Lease]:
     """Ask once. The answer may take long and a stop cannot wait: then the thread that asks is left behind."""
     answers: SimpleQueue[list[Lease] | Exception] = SimpleQueue()
 

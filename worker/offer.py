@@ -10,7 +10,7 @@ from worker.tasks import Task
 log = logging.getLogger("thiessen.worker")
 
 
-def offer(task: Task) -> OfferedTask:
+def offered(task: Task) -> OfferedTask:
     """Return name, version and what the task accepts, but not, said aloud, what a server would refuse."""
     told = {"name": task.name, "version": task.version, "description": task.description}
     try:

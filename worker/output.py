@@ -1,14 +1,19 @@
-"""What a child prints: passed on, with its last lines kept."""
+"""What a child prints: passed on line by line, with its last lines kept."""
 
+import logging
 import os
-import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Final
 
+from worker.logs import PRINTED
+
 MOST_KEPT: Final = 10_000  # bytes, and so at most as many characters as a heartbeat takes
 MOST_READ: Final = 65_536
+
+log = logging.getLogger(PRINTED)
 
 
 class Output:
@@ -17,6 +22,8 @@ class Output:
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._kept = b""
+        self._unfinished = b""  # a line whose end has not come
+        self._about: Mapping[str, object] = {}
         self._has_ended = False
         self._lock = threading.Lock()
         os.set_blocking(pipe.fileno(), False)
@@ -28,12 +35,13 @@ class Output:
         lines = self._kept[-MOST_KEPT:]
         if len(self._kept) > MOST_KEPT:
             lines = lines[lines.find(b"\n") + 1 :]
-        return lines.decode(errors="replace").replace("\0", "\N{SYMBOL FOR NULL}")[-MOST_KEPT:]
+        return _text(lines)[-MOST_KEPT:]
 
-    def forget(self) -> None:
-        """Begin anew: another attempt prints from now on."""
+    def begin(self, about: Mapping[str, object]) -> None:
+        """Forget what was printed: another attempt prints from now on, which the log names so."""
         self._read()
         self._kept = b""
+        self._about = about
 
     def _follow(self) -> None:
         while not self._has_ended:
@@ -48,5 +56,15 @@ class Output:
                 text = os.read(self._pipe.fileno(), MOST_READ)
                 self._has_ended = not text
                 self._kept = (self._kept + text)[-MOST_KEPT - 1 :]
-                sys.stderr.write(text.decode(errors="replace"))
-                sys.stderr.flush()
+                self._pass_on(text)
+
+    def _pass_on(self, text: bytes) -> None:
+        *lines, self._unfinished = (self._unfinished + text).split(b"\n")
+        if self._unfinished and (self._has_ended or len(self._unfinished) > MOST_KEPT):
+            lines, self._unfinished = [*lines, self._unfinished], b""
+        for line in lines:
+            log.info("%s", _text(line).rpartition("\r")[2], extra=self._about)
+
+
+def _text(printed: bytes) -> str:
+    return printed.decode(errors="replace").replace("\0", "\N{SYMBOL FOR NULL}")

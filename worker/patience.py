@@ -34,9 +34,7 @@ class Patience:
         """Return whether an outage since that monotonic time is borne still."""
         return time.monotonic() - since <= self.offline_seconds
 
-    def until_answered(
-        self, call: Callable[[], T], *, longest_pause: float = LONGEST_PAUSE, even_if_it_fails: bool = True
-    ) -> T:
+    def until_answered(self, call: Callable[[], T], *, longest_pause: float = LONGEST_PAUSE) -> T:
         """Call until the server answers. Raises Stopped, Refused, or what lasted too long."""
         begun = time.monotonic()
         pause = min(FIRST_PAUSE, longest_pause)
@@ -44,8 +42,6 @@ class Patience:
             try:
                 return call()
             except LATER as error:
-                if isinstance(error, ServerFailed) and not even_if_it_fails:
-                    raise
                 if self.stop.is_set():
                     raise Stopped from error
                 if not self.bears(begun):

@@ -182,7 +182,7 @@ class Conductor:
             code = member.process.poll()
             if code is None:
                 continue
-            if code == 0 and self._is_ending and not list(self._spool(name).glob("*.json")):
+            if code == 0 and self._is_ending and not _waiting(self._spool(name)):
                 del self.members[name]
                 continue
             if code == -signal.SIGKILL:
@@ -265,6 +265,11 @@ class Conductor:
         """Return a study as it stands, nothing while nobody answers."""
         status, study = self.http.ask_once("GET", f"/studies/{name}")
         return study if status == 200 else {}
+
+
+def _waiting(spool):
+    """Return the results on a daemon's disk that its server does not have."""
+    return [file for file in spool.glob("*.jsonl") if file.stat().st_size]
 
 
 def _kind(name):

@@ -4,7 +4,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import an_empty_database
-from thiessen.contract import StudySpec
+from thiessen.contract import Lease, StudySpec
+from worker.attempt import Terms
+from worker.child import Place
+from worker.limits import Limits
 
 STRANGE_TASKS = Path(__file__).parent / "strange_tasks"
 
@@ -23,8 +26,8 @@ def database(request, tmp_path):
 def work(programs):
     """Starts a worker that also offers the strange tasks."""
 
-    def start(client, *options, **environment):
-        path = os.pathsep.join([str(STRANGE_TASKS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    def start(client, *options, path=(), **environment):
+        path = os.pathsep.join([*path, str(STRANGE_TASKS), *filter(None, [os.environ.get("PYTHONPATH")])])
         return programs("worker", "--server", client.url, *options, PYTHONPATH=path, **environment)
 
     return start
@@ -42,6 +45,28 @@ def a_study(task, **changed):
         "max_attempts": 1,
     }
     return StudySpec.model_validate(values | changed)
+
+
+def a_lease(**changed):
+    values = {
+        "lease_id": "1" * 32,
+        "study": "s",
+        "trial": 0,
+        "attempt": 1,
+        "task": "takes",
+        "config": {"x": 1.0, "seconds": 0.0},
+        "seed": 1,
+        "expires_at": "2027-01-01T00:00:00Z",
+        "lease_seconds": 1.0,
+    }
+    return Lease.model_validate(values | changed)
+
+
+CPU = Place(device="cpu", visible_gpus="", threads=1)
+
+
+def terms(folder, **limits):
+    return Terms(limits=Limits(**limits), checkpoints=folder, checkpoint_seconds=60.0, grace_seconds=10.0)
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from tests.conftest import wait_until
-from tests.worker.conftest import STRANGE_TASKS
+from tests.worker.conftest import CPU, STRANGE_TASKS, a_lease, terms
 from thiessen.contract import (
-    Lease,
     LeaseRequest,
     OfferedTask,
     Pruned,
@@ -16,9 +15,11 @@ from thiessen.contract import (
     WorkerSpec,
 )
 from worker import attempt, daemon
+from worker.functions import Offer
 from worker.patience import Patience
 from worker.slot import Slot
 from worker.spool import Spool
+from worker.standing import Standing
 from worker.tasks import Task
 
 
@@ -130,20 +131,8 @@ class Server:
 def test_a_task_that_goes_on_although_it_is_pruned_is_killed(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(STRANGE_TASKS)
     monkeypatch.setattr(attempt, "PRUNE_SECONDS", 0.5)
-    server, slot = Server(verdict="prune"), Slot("cpu", 1)
-    lease = Lease.model_validate(
-        {
-            "lease_id": "1" * 32,
-            "study": "s",
-            "trial": 0,
-            "attempt": 1,
-            "task": "ignores-that-it-is-pruned",
-            "config": {"x": 1.0},
-            "seed": 1,
-            "expires_at": "2027-01-01T00:00:00Z",
-            "lease_seconds": 1.0,
-        }
-    )
+    server, slot = Server(verdict="prune"), Slot(CPU)
+    lease = a_lease(task="ignores-that-it-is-pruned")
 
     attempt.Attempt(
         client=server,
@@ -152,6 +141,9 @@ def test_a_task_that_goes_on_although_it_is_pruned_is_killed(monkeypatch, tmp_pa
         lease=lease,
         patience=Patience(stop=threading.Event(), offline_seconds=60),
         draining=threading.Event(),
+        offer=Offer(Task("t", float), "strange_tasks:IGNORES_THAT_IT_IS_PRUNED"),
+        terms=terms(tmp_path),
+        standing=Standing("0 cpu"),
     ).run()
 
     assert server.told == [Pruned(pruned=True)]
@@ -164,12 +156,13 @@ def test_a_drained_worker_without_a_trial_ends(tmp_path):
         daemon.Worker(
             name="w",
             client=server,
-            slots=[Slot("cpu", 1)],
-            tasks=[Task("t", float)],
+            slots=[Slot(CPU)],
+            offers={"t": Offer(Task("t", float), "builtins:float")},
             labels={},
             studies=None,
             spool=Spool(tmp_path),
             patience=Patience(stop=threading.Event(), offline_seconds=60),
+            terms=terms(tmp_path),
             idle_exit_seconds=None,
             threads=1,
         )

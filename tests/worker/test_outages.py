@@ -24,7 +24,7 @@ def serve(database, programs):
 @pytest.fixture
 def results(tmp_path):
     """Returns the results that wait on the disk."""
-    return lambda: list((tmp_path / "results").glob("*.json"))
+    return lambda: [file for file in (tmp_path / "results").glob("*.jsonl") if file.stat().st_size]
 
 
 def taking(seconds):

@@ -61,11 +61,3 @@ def test_a_stop_ends_it_after_one_more_try():
 def test_an_outage_that_is_too_long_is_raised():
     with pytest.raises(ServerUnreachable):
         Patience(stop=Stop(), offline_seconds=-1).until_answered(failing(1))
-
-
-def test_where_a_failure_is_not_worth_a_second_try_it_is_raised():
-    patience = Patience(stop=Stop(), offline_seconds=60)
-
-    with pytest.raises(ServerFailed):
-        patience.until_answered(failing(1, ServerFailed), even_if_it_fails=False)
-    assert patience.until_answered(failing(1), even_if_it_fails=False) == "here"

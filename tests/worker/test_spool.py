@@ -1,9 +1,10 @@
+import os
 import stat
 import time
 
 import pytest
 
-from thiessen.contract import Diverged, Failure, Pruned, Value
+from thiessen.contract import Diverged, Failure, Point, Pruned, Value
 from thiessen.errors import InvalidRequest, LeaseLost, Refused, ResultDiffers, ServerFailed, ServerUnreachable
 from worker.spool import Result, Spool, usual_folder
 
@@ -23,6 +24,9 @@ class Server:
     def __init__(self, answer=None):
         self.told = []
         self.answer = answer
+
+    def heartbeat(self, lease_id, points, log_tail):
+        self.told.append((lease_id, [point.step for point in points], log_tail))
 
     def complete(self, lease_id, ending):
         if self.answer:
@@ -119,3 +123,116 @@ def test_results_are_kept_in_the_state_folder_of_the_user(monkeypatch, tmp_path)
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", "/home/ada")
     assert str(usual_folder()) == "/home/ada/.local/state/thiessen/results"
+
+
+def points(*steps):
+    return [Point(step=step, metrics={"loss": 0.5}) for step in steps]
+
+
+def test_a_curve_that_waits_is_told_before_the_ending(spool):
+    spool.keep(a_result().model_copy(update={"points": points(1, 2), "log_tail": "the end"}))
+    server = Server()
+
+    spool.deliver(server, spool.left(SERVER)[0])
+
+    assert server.told == [("1" * 32, [1, 2], "the end"), ("1" * 32, ENDINGS[0])]
+
+
+def test_parts_of_a_curve_are_told_as_one_by_whoever_comes_next(spool, tmp_path):
+    unfinished = Result(server=SERVER, lease_id="1" * 32, name="trial 0 of s, attempt 1")
+    for steps in ((1, 2), (2, 3)):
+        spool.keep(unfinished.model_copy(update={"points": points(*steps)}))
+    [file] = (tmp_path / "results").iterdir()
+    with file.open("ab") as opened:
+        opened.write(b'{"server": "http')  # killed in the middle of a line
+    server = Server()
+    heir = Spool(tmp_path / "results")
+
+    heir.deliver(server, heir.left(SERVER)[0])
+
+    assert server.told == [("1" * 32, [1, 2, 3], None)]
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_a_long_curve_is_told_in_heartbeats_that_a_server_takes_and_goes_on_where_it_broke_off():
+    class Away(Server):
+        def heartbeat(self, *about):
+            if len(self.told) == 1 and self.answer:
+                raise self.answer.pop()
+            super().heartbeat(*about)
+
+    server = Away([ServerUnreachable("away")])
+    result = a_result().model_copy(update={"points": points(*range(2500))})
+
+    with pytest.raises(ServerUnreachable):
+        result.tell(server)
+    server.answer = None
+    result.tell(server)
+
+    told = [steps for _, steps, *_ in server.told[:-1]]
+    assert [len(steps) for steps in told] == [1000, 1000, 500]
+    assert [step for steps in told for step in steps] == list(range(2500))
+
+
+@pytest.mark.parametrize(("error", "tries"), [(LeaseLost, 1), (ServerFailed, 5)])
+def test_a_curve_that_is_refused_or_fails_often_does_not_keep_the_ending_back(error, tries):
+    class Refusing(Server):
+        def heartbeat(self, *_):
+            raise error("no")
+
+    server = Refusing()
+    result = a_result().model_copy(update={"points": points(1)})
+    for _ in range(tries - 1):
+        with pytest.raises(error):
+            result.tell(server)
+    result.tell(server)
+
+    assert server.told == [("1" * 32, ENDINGS[0])]
+
+
+def test_a_file_is_used_again_and_removed_in_the_end(spool, tmp_path):
+    for number in range(3):
+        spool.keep(a_result(lease_id=str(number) * 32))
+        spool.deliver(Server(), a_result(lease_id=str(number) * 32))
+    assert [file.stat().st_size for file in (tmp_path / "results").iterdir()] == [0]
+
+    spool.close()
+
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_a_full_disk_keeps_nothing_by_halves_and_is_asked_until_it_has_room(spool, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    assert spool.keeps()
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            spool.keep(a_result())
+        assert not spool.keeps()
+    assert spool.left(SERVER) == []
+
+    assert spool.keeps()
+
+
+def test_an_empty_file_is_left_to_its_worker_for_a_day(spool, tmp_path):
+    old, new = tmp_path / "results" / "old-1.jsonl", tmp_path / "results" / "new-1.jsonl"
+    for file in (old, new):
+        file.touch()
+    os.utime(old, (0, 0))
+
+    assert spool.left(SERVER) == []
+    assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_a_file_that_its_worker_uses_for_another_attempt_by_now_is_left_alone(spool, tmp_path):
+    spool.keep(a_result())
+    heir = Spool(tmp_path / "results")
+    [found] = heir.left(SERVER)
+    spool.deliver(Server(), a_result())
+    spool.keep(a_result(lease_id="2" * 32))
+
+    heir.deliver(Server(), found)
+
+    assert [result.lease_id for result in heir.left(SERVER)] == ["2" * 32]

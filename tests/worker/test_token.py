@@ -5,13 +5,17 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.conftest import address_of, wait_until
+from tests.worker.conftest import a_lease, terms
 from thiessen.cli.main import build
 from thiessen.client import Client
 from thiessen.contract import Point
 from thiessen.errors import LeaseLost, ServerFailed, ServerUnreachable, TooManyRequests
 from worker.attempt import Attempt
+from worker.functions import Offer
 from worker.patience import Patience
 from worker.spool import Spool
+from worker.standing import Standing
+from worker.tasks import Task
 
 
 def token_of(database, name, scope):
@@ -63,6 +67,8 @@ def test_what_may_succeed_later_is_asked_again(away):
 @pytest.mark.parametrize("refusal", [TooManyRequests, LeaseLost])
 def test_no_points_are_left_out_because_the_server_is_asked_too_often(refusal, tmp_path):
     class Refusing:
+        url = "http://127.0.0.1:9"
+
         def heartbeat(self, *_):
             raise refusal("no")
 
@@ -70,9 +76,12 @@ def test_no_points_are_left_out_because_the_server_is_asked_too_often(refusal, t
         client=Refusing(),
         slot=SimpleNamespace(printed=lambda: None),
         spool=Spool(tmp_path),
-        lease=SimpleNamespace(lease_id="l", trial=0, study="s", attempt=1, lease_seconds=30.0),
+        lease=a_lease(),
+        offer=Offer(Task("t", float), "builtins:float"),
         patience=Patience(stop=threading.Event(), offline_seconds=60.0),
         draining=threading.Event(),
+        terms=terms(tmp_path),
+        standing=Standing("0 cpu"),
     )
     attempt._points = [Point(step=1, metrics={"loss": 0.5})]
 

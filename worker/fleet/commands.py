@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from thiessen.cli.failure import CommandFailed
-from worker.commands import IdleExit, OfflineFor, Server, SpoolDir, Studies, Token, stop_on_signals
+from worker.commands import (
+    CheckpointDir,
+    IdleExit,
+    OfflineFor,
+    Server,
+    SpoolDir,
+    Studies,
+    Token,
+    stop_on_signals,
+)
 
 Address = Annotated[str, typer.Option(help="Of the cluster; `local` is one on this machine, while it runs.")]
 MostSlots = Annotated[int, typer.Option(min=1, help="However much there is to do.")]
@@ -50,6 +59,7 @@ def ray(
     slot_idle_exit: SlotIdleExit = 30.0,
     idle_exit: IdleExit = None,
     spool_dir: SpoolDir = None,
+    checkpoint_dir: CheckpointDir = None,
     offline_for: OfflineFor = 3600.0,
 ) -> None:
     """Keep as many slots busy on a Ray cluster as there are trials to run.
@@ -77,6 +87,7 @@ def ray(
         idle_exit_seconds=slot_idle_exit,
         offline_seconds=offline_for,
         spool=spool_dir,
+        checkpoints=checkpoint_dir,
     )
     share = cluster.Share(gpus=gpus_per_slot, cpus=cpus_per_slot, resources=_resources(resource or ()))
     stop = threading.Event()

@@ -1,15 +1,18 @@
 """A worker of one slot, inside whatever process somebody else gives it."""
 
+import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 from thiessen.client import Client
-from worker import daemon, devices
+from worker import daemon, devices, functions
+from worker.attempt import Terms
+from worker.child import Place
+from worker.limits import Limits
 from worker.patience import Patience
 from worker.slot import Slot as Child
-from worker.spool import Spool, usual_folder
-from worker.tasks import installed
+from worker.spool import Spool, state_folder, usual_folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +26,9 @@ class Order:
     idle_exit_seconds: float
     offline_seconds: float
     spool: Path | None = None  # the usual one of the machine that it is on
+    checkpoints: Path | None = None
+    checkpoint_seconds: float = 60.0
+    grace_seconds: float = 10.0
 
 
 class Slot:
@@ -47,30 +53,37 @@ class Slot:
         self._stop.set()
 
     def _work(self) -> None:
+        order = self._order
         try:
-            self._run()
+            with Client(
+                order.server, token=order.token, timeout_seconds=daemon.ANSWER_SECONDS, retry_pauses=()
+            ) as client:
+                daemon.run(self._worker(client))
         except BaseException as fault:  # noqa: BLE001 - handed to who waits
             self._fault = fault
 
-    def _run(self) -> None:
-        """Train on the first device that this process is shown."""
+    def _worker(self, client: Client) -> daemon.Worker:
+        """Return a worker of all devices that this process is shown, as one slot."""
         order = self._order
-        tasks = [task for name, task in sorted(installed().items()) if name in (order.tasks or (name,))]
-        device, threads = devices.chosen("auto")[0], devices.threads(1)
-        with Client(
-            order.server, token=order.token, timeout_seconds=daemon.ANSWER_SECONDS, retry_pauses=()
-        ) as client:
-            daemon.run(
-                daemon.Worker(
-                    name=self._name,
-                    client=client,
-                    slots=[Child(device, threads)],
-                    tasks=tasks,
-                    labels={},
-                    studies=list(order.studies) or None,
-                    spool=Spool(order.spool or usual_folder()),
-                    patience=Patience(stop=self._stop, offline_seconds=order.offline_seconds),
-                    idle_exit_seconds=order.idle_exit_seconds,
-                    threads=threads,
-                )
-            )
+        device, threads = devices.joined(devices.chosen("auto")), devices.threads(1)
+        checkpoints = order.checkpoints or state_folder() / "checkpoints"
+        checkpoints.mkdir(mode=0o700, parents=True, exist_ok=True)
+        visible = devices.visible(device, os.environ.get("CUDA_VISIBLE_DEVICES"))
+        return daemon.Worker(
+            name=self._name,
+            client=client,
+            slots=[Child(Place(device=device, visible_gpus=visible, threads=threads))],
+            offers=functions.chosen(order.tasks),
+            labels={},
+            studies=list(order.studies) or None,
+            spool=Spool(order.spool or usual_folder()),
+            patience=Patience(stop=self._stop, offline_seconds=order.offline_seconds),
+            terms=Terms(
+                limits=Limits(),
+                checkpoints=checkpoints.resolve(),
+                checkpoint_seconds=order.checkpoint_seconds,
+                grace_seconds=order.grace_seconds,
+            ),
+            idle_exit_seconds=order.idle_exit_seconds,
+            threads=threads,
+        )

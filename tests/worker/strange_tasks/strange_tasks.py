@@ -123,7 +123,96 @@ def _counts_tokens(config, context):
     return float(sum("thiessen_" in value for value in os.environ.values()))
 
 
+def _segfaults(config, context):
+    import ctypes
+
+    print("here it comes")  # noqa: T201
+    ctypes.string_at(0)
+
+
+def _takes_memory_in_a_child_of_its_own(config, context):
+    if os.fork() == 0:
+        taken = []
+        while True:
+            taken.append(bytearray(b"x" * 20_000_000))
+            time.sleep(0.005)
+    _never_ends(config, context)
+
+
+def _hangs(config, context):
+    context.report(1, x=config["x"])
+    while True:
+        time.sleep(0.1)
+
+
+def _never_ends(config, context):
+    for step in range(10**6):
+        context.report(step, x=config["x"])
+        time.sleep(0.1)
+
+
+def _says_cuda_is_full(config, context):
+    raise RuntimeError("CUDA error: out of memory")
+
+
+def _tells_its_process(config, context):
+    return float(os.getpid())
+
+
+def _tells_its_surroundings(config, context):
+    names = ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
+    context.logger.info("on %s with %s", context.device, {name: os.environ.get(name) for name in names})
+    return config["x"]
+
+
+def _trains(config, context):
+    """Train with dropout and shuffled batches; all of its randomness is that of checkpoints."""
+    import torch
+
+    data = torch.Generator().manual_seed(context.seed)
+    inputs = torch.randn(64, 5, generator=data)
+    targets = inputs.sum(dim=1, keepdim=True) + 0.1 * torch.randn(64, 1, generator=data)
+    model = torch.nn.Sequential(torch.nn.Linear(5, 8), torch.nn.Dropout(0.2), torch.nn.Linear(8, 1))
+    if config["optimizer"] == "sgd":
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    else:
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    batches = torch.Generator().manual_seed(context.seed)
+    parts = {"model": model, "optimizer": optimizer, "batches": batches}
+    context.expect(30)
+    loss = torch.zeros(())
+    for epoch in range(context.checkpoint.restore(**parts) + 1, 31):
+        for batch in torch.randperm(64, generator=batches).split(16):
+            optimizer.zero_grad()
+            loss = (model(inputs[batch]) - targets[batch]).square().mean()
+            loss.backward()
+            optimizer.step()
+        context.report(epoch, loss=loss.item())
+        time.sleep(config["seconds"])
+        if context.checkpoint.is_due:
+            context.checkpoint.save(epoch, **parts)
+    return loss.item()
+
+
+def _keeps_checkpoints_seldom(config, context):
+    if context.checkpoint.is_due:
+        raise AssertionError
+    context.logger.info("no checkpoint for long")
+    time.sleep(600)
+
+
 RAISES = Task("raises", _raises)
+SEGFAULTS = Task("segfaults", _segfaults)
+TAKES_MEMORY_IN_A_CHILD_OF_ITS_OWN = Task(
+    "takes-memory-in-a-child-of-its-own", _takes_memory_in_a_child_of_its_own
+)
+HANGS = Task("hangs", _hangs)
+NEVER_ENDS = Task("never-ends", _never_ends)
+SAYS_CUDA_IS_FULL = Task("says-cuda-is-full", _says_cuda_is_full)
+TELLS_ITS_PROCESS = Task("tells-its-process", _tells_its_process)
+TELLS_ITS_SURROUNDINGS = Task("tells-its-surroundings", _tells_its_surroundings)
+TRAINS = Task("trains", _trains)
+KEEPS_CHECKPOINTS_SELDOM = Task("keeps-checkpoints-seldom", _keeps_checkpoints_seldom)
 EXITS = Task("exits", _exits)
 IS_KILLED = Task("is-killed", _is_killed)
 RUNS_OUT_OF_MEMORY = Task("runs-out-of-memory", _runs_out_of_memory)
