@@ -11,7 +11,7 @@ are sampled, so that the true Fisher matrix is never confused with the empirical
 """
 
 from optimizers.kfac import KFAC
-from optimizers.objectives import CrossEntropy, Objective
+from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
 from optimizers.step import Step
 
-__all__ = ["KFAC", "CrossEntropy", "Objective", "Step"]
+__all__ = ["KFAC", "Bernoulli", "CrossEntropy", "Gaussian", "Objective", "Step", "squared_error"]

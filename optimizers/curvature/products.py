@@ -1,0 +1,149 @@
+"""Products of curvature matrices with vectors, without the matrices (Pearlmutter 1994, Schraudolph 2002).
+
+    network = Network(model, inputs)
+    jacobian = Jacobian(network)
+    fisher(jacobian, objective, vector)
+
+J is the derivative of one case's outputs z with respect to the parameters. All matrices are means over the
+batch. A vector is a dictionary of tensors or flat, and so is its product. Sections: Martens (2016).
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import final
+
+import torch
+from torch import Tensor
+from torch.func import grad, jvp, linearize, vjp, vmap
+
+from optimizers.curvature.network import Masks, Network
+from optimizers.curvature.vectors import Params, Vector, alike, shaped
+from optimizers.objectives import Objective
+
+Push = Callable[[Params], Tensor]
+Pull = Callable[[Tensor], Params]
+
+
+@final
+class Jacobian:
+    """J of every case of a network's batch, as products with J and with its transpose.
+
+    `traced` records the linearised forward pass once and replays it: half the time of a product with J, but
+    the record takes as long as several gradients. Worth it from about fifteen products on.
+    `rows_at_once` keeps only so many cases in memory, and runs forward again for each product.
+    """
+
+    def __init__(self, network: Network, *, traced: bool = False, rows_at_once: int | None = None) -> None:
+        self.network = network
+        cases = len(network.inputs)
+        step = cases if rows_at_once is None else rows_at_once
+        self._chunks = [slice(start, start + step) for start in range(0, cases, step)]
+        with torch.no_grad():
+            self.outputs = torch.cat([network(network.params, rows) for rows in self._chunks])
+        whole = rows_at_once is None
+        self._push: Push | None = self._traced() if traced and whole else None
+        self._pull: Pull | None = self._pulling(slice(None)) if whole else None
+
+    def push(self, vector: Vector) -> Tensor:
+        """Return J v, one row per case (the R-operator, sec. 4.3)."""
+        direction = shaped(vector, self.network.params)
+        if self._push is not None:
+            with self.network.same_draws():  # the record replays the draws, not where they began
+                return self._push(direction)
+        return torch.cat([self._pushed(direction, rows) for rows in self._chunks])
+
+    def pull(self, rows: Tensor) -> Params:
+        """Return (1/n) Σ Jᵀ u, of one row u per case."""
+        mean = rows / len(rows)
+        if self._pull is not None:
+            return self._pull(mean)
+        total = {name: torch.zeros_like(tensor) for name, tensor in self.network.params.items()}
+        for chunk in self._chunks:
+            for name, part in self._pulling(chunk)(mean[chunk]).items():
+                total[name] += part
+        return total
+
+    def _traced(self) -> Push:
+        with warnings.catch_warnings():
+            # torch folds constants of its own record and warns about how it stores them.
+            warnings.filterwarnings(
+                "ignore", message="Attempted to insert a get_attr Node", category=UserWarning
+            )
+            return linearize(self.network, self.network.params)[1]
+
+    def _pushed(self, direction: Params, rows: slice) -> Tensor:
+        pushed: Tensor = jvp(lambda params: self.network(params, rows), (self.network.params,), (direction,))[
+            1
+        ]
+        return pushed
+
+    def _pulling(self, rows: slice) -> Pull:
+        pull = vjp(lambda params: self.network(params, rows), self.network.params)[1]
+        return lambda means: pull(means)[0]
+
+
+def fisher(jacobian: Jacobian, objective: Objective, vector: Vector) -> Vector:
+    """Return F v = (1/n) Σ Jᵀ R J v, exactly: the expectation over targets is in R (sec. 4.4, 5.4)."""
+    curved = objective.curvature(jacobian.outputs, jacobian.push(vector))
+    return alike(vector, jacobian.pull(curved))
+
+
+def gauss_newton(jacobian: Jacobian, objective: Objective, targets: Tensor, vector: Vector) -> Vector:
+    """Return G v = (1/n) Σ Jᵀ H_L J v with H_L the Hessian of each case's loss in its outputs (sec. 4.4).
+
+    Equal to `fisher` where the outputs are natural parameters, and where they are not, another matrix,
+    which may be indefinite.
+    """
+    pushed = jacobian.push(vector)
+    slope = grad(lambda outputs: len(outputs) * objective.loss(outputs, targets))
+    return alike(vector, jacobian.pull(jvp(slope, (jacobian.outputs,), (pushed,))[1]))
+
+
+def empirical_fisher(jacobian: Jacobian, objective: Objective, targets: Tensor, vector: Vector) -> Vector:
+    """Return (1/n) Σ ∇L (∇Lᵀ v). With the data's targets the empirical Fisher, which is no Fisher matrix.
+
+    With targets that `objective.sample` drew it is an unbiased estimate of the Fisher matrix (sec. 6.5).
+    """
+    slopes = output_gradients(objective, jacobian.outputs, targets)
+    lengths = _dot(slopes, jacobian.push(vector))
+    return alike(vector, jacobian.pull(lengths.reshape(-1, *[1] * (slopes.dim() - 1)) * slopes))
+
+
+def fisher_inner(jacobian: Jacobian, objective: Objective, *vectors: Vector) -> Tensor:
+    """Return the matrix of all uᵀ F v between the vectors, by forward passes alone (appendix B.3)."""
+    pushed = [jacobian.push(vector) for vector in vectors]
+    curved = [objective.curvature(jacobian.outputs, rows) for rows in pushed]
+    return torch.stack([torch.stack([_dot(u, v).mean() for v in curved]) for u in pushed])
+
+
+def hessian(network: Network, objective: Objective, targets: Tensor) -> Callable[[Vector], Vector]:
+    """Return the function v -> H v, the exact Hessian of the loss (sec. 4.3)."""
+
+    def loss(params: Params) -> Tensor:
+        return objective.loss(network(params), targets)
+
+    def product(vector: Vector) -> Vector:
+        direction = shaped(vector, network.params)
+        return alike(vector, jvp(grad(loss), (network.params,), (direction,))[1])
+
+    return product
+
+
+def output_gradients(objective: Objective, outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return ∂L/∂z of each case, without 1/n."""
+    return grad(lambda z: len(z) * objective.loss(z, targets))(outputs)  # type: ignore[no-any-return]
+
+
+def pull_by_case(network: Network, rows: Tensor) -> Params:
+    """Return Jᵀ u of each case alone, so that every tensor has one row per case."""
+
+    def one(inputs: Tensor, masks: Masks, row: Tensor) -> Params:
+        pull = vjp(lambda params: network.one(params, inputs, masks), network.params)[1]
+        pulled: Params = pull(row)[0]
+        return pulled
+
+    return vmap(one)(network.inputs, network.masks, rows)
+
+
+def _dot(first: Tensor, second: Tensor) -> Tensor:
+    return (first * second).flatten(start_dim=1).sum(dim=1)
