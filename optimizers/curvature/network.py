@@ -43,6 +43,7 @@ class Network:
         }
         self._model = model
         self._buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
+        self._updated = self._buffers
         self._seed = int(torch.randint(2**62, ()))  # so that the next network draws other masks
         self.masks: Masks = {}  # one row per case, as the inputs
         self._statistics: Statistics = {}
@@ -52,6 +53,23 @@ class Network:
         """Return the outputs for some rows of the batch."""
         with self.same_draws():
             return self.apply(params, self.inputs[rows], self.masks_of(rows))
+
+    def trained(self, params: Mapping[str, Tensor]) -> Tensor:
+        """Return the outputs as ordinary training has them, with dropout's masks held.
+
+        Batch normalisation takes the statistics at these parameters, and derivatives go through them. What
+        becomes of its running statistics, and of all other buffers, is the model's after `keep_buffers`.
+        """
+        modules = dict(self._model.named_modules())
+        held = {modules[name]: _masked(iter(masks)) for name, masks in self.masks.items()}
+        self._updated = {name: buffer.clone() for name, buffer in self._model.named_buffers()}
+        with self.same_draws(), _forwards(held):
+            return self._outputs(params, self.inputs, self._updated)
+
+    def keep_buffers(self) -> None:
+        """Give the model the buffers of the last `trained` pass: once in a step, if it is taken."""
+        for name, buffer in self._model.named_buffers():
+            buffer.copy_(self._updated[name])
 
     def masks_of(self, rows: slice) -> Masks:
         """Return the dropout masks of some rows."""
@@ -68,7 +86,7 @@ class Network:
             },
         }
         with _forwards(held):
-            return self._outputs(params, inputs)
+            return self._outputs(params, inputs, self._buffers)
 
     def one(self, params: Mapping[str, Tensor], row: Tensor, masks: Masks) -> Tensor:
         """Return the outputs of one case, without the dimension of the batch."""
@@ -91,10 +109,10 @@ class Network:
                 recorders[module] = _measuring(module, self._statistics.setdefault(name, []))
         if recorders:
             with _forwards(recorders), torch.no_grad(), self.same_draws():
-                self._outputs(self.params, self.inputs)
+                self._outputs(self.params, self.inputs, self._buffers)
 
-    def _outputs(self, params: Mapping[str, Tensor], inputs: Tensor) -> Tensor:
-        outputs: Tensor = functional_call(self._model, (dict(params), self._buffers), (inputs,))
+    def _outputs(self, params: Mapping[str, Tensor], inputs: Tensor, buffers: Params) -> Tensor:
+        outputs: Tensor = functional_call(self._model, (dict(params), buffers), (inputs,))
         return outputs
 
 

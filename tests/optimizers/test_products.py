@@ -342,6 +342,23 @@ def test_batch_normalisation_is_held_at_the_statistics_of_the_batch_and_no_buffe
     assert all(torch.equal(before[name], buffer) for name, buffer in model.named_buffers())
 
 
+def test_a_trained_pass_is_that_of_training_and_its_buffers_are_the_models_once_they_are_kept():
+    model, (inputs, _) = made(Held), data(8)
+    model.drop.p = 0.0
+    network, twin = Network(model, inputs), made(Held)
+    twin.drop.p = 0.0
+    params = {name: tensor.clone().requires_grad_() for name, tensor in network.params.items()}
+    outputs, truth = network.trained(params), twin(inputs)
+
+    ours = torch.autograd.grad(outputs.square().sum(), list(params.values()))
+    theirs = torch.autograd.grad(truth.square().sum(), list(twin.parameters()))
+    assert all(torch.equal(*pair) for pair in zip(ours, theirs, strict=True))
+    assert torch.equal(model.norm.running_mean, torch.zeros(6, dtype=torch.float64))
+
+    network.keep_buffers()
+    assert all(torch.equal(*pair) for pair in zip(model.buffers(), twin.buffers(), strict=True))
+
+
 class Functional(nn.Module):
     """Calls dropout as a function, so that no layer of it is known."""
 
