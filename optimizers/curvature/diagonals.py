@@ -72,9 +72,9 @@ def becker_lecun(
 ) -> Params:
     """Return the diagonal by Becker & LeCun's recursion, biased: what is off the diagonal is dropped.
 
-    q of the outputs is the diagonal of R; q(s) is φ'(s)² q(a), plus φ''(s) ∂L/∂a for the Hessian, and
-    q(a of the layer below) = (W²)ᵀ q(s). "gn" is never negative. Raises UnsupportedModelError unless the model
-    is a sequence of linear layers and element-wise functions.
+    q of the outputs is the diagonal of R; q(s) is φ'(s)² q(a), for the Hessian plus φ''(s) ∂L/∂a, and
+    q(a of the layer below) = (W²)ᵀ q(s). "gn" is never negative. Raises UnsupportedModelError unless the
+    model is a sequence of linear layers and element-wise functions.
     """
     values = [inputs]
     for name, module in model.named_children():
