@@ -13,6 +13,7 @@ are sampled, so that the true Fisher matrix is never confused with the empirical
 from optimizers.dense import GaussNewton, NaturalGradient, Newton
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kfac import KFAC
+from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
 from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
 from optimizers.step import Step
 
@@ -23,6 +24,7 @@ __all__ = [
     "GaussNewton",
     "Gaussian",
     "Hyperparameter",
+    "MeanOnlyBatchNorm",
     "NaturalGradient",
     "Newton",
     "Objective",

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor
-from torch.func import grad, jacfwd, vmap
-from torch.func import hessian as second_derivative
+from torch.func import grad, jacrev, vmap
 
 from optimizers.curvature.network import Network
 from optimizers.curvature.products import output_gradients, pull_by_case
@@ -34,8 +33,10 @@ def output_hessian(objective: Objective, outputs: Tensor, targets: Tensor) -> Te
     """Return the Hessian H_L of each case's loss in its outputs, of shape (cases, outputs, outputs)."""
 
     def of_case(row: Tensor, target: Tensor) -> Tensor:
-        one = second_derivative(lambda z: objective.loss(z.reshape_as(row)[None], target[None]))
-        block: Tensor = one(row.reshape(-1))
+        def loss(z: Tensor) -> Tensor:
+            return objective.loss(z.reshape_as(row)[None], target[None])
+
+        block: Tensor = jacrev(grad(loss))(row.reshape(-1))
         return block
 
     return vmap(of_case)(outputs, targets)
@@ -53,7 +54,7 @@ def hessian(network: Network, objective: Objective, targets: Tensor) -> Tensor:
     def loss(vector: Tensor) -> Tensor:
         return objective.loss(network(shaped(vector, network.params)), targets)
 
-    return jacfwd(grad(loss))(flat(network.params))  # type: ignore[no-any-return]
+    return jacrev(grad(loss))(flat(network.params))  # type: ignore[no-any-return]
 
 
 def gradients_by_case(network: Network, objective: Objective, targets: Tensor) -> Tensor:

@@ -10,10 +10,11 @@ batch. A vector is a dictionary of tensors or flat, and so is its product. Secti
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import final
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.func import grad, jvp, linearize, vjp, vmap
 
 from optimizers.curvature.network import Masks, Network
@@ -22,6 +23,8 @@ from optimizers.objectives import Objective
 
 Push = Callable[[Params], Tensor]
 Pull = Callable[[Tensor], Params]
+Product = Callable[[Tensor], Tensor]
+Loss = Callable[[Tensor], Tensor]  # of the outputs of the batch, as a scalar: the targets are in it
 
 
 @final
@@ -88,15 +91,16 @@ def fisher(jacobian: Jacobian, objective: Objective, vector: Vector) -> Vector:
     return alike(vector, jacobian.pull(curved))
 
 
-def gauss_newton(jacobian: Jacobian, objective: Objective, targets: Tensor, vector: Vector) -> Vector:
+def gauss_newton(jacobian: Jacobian, loss: Loss, vector: Vector) -> Vector:
     """Return G v = (1/n) Σ Jᵀ H_L J v with H_L the Hessian of each case's loss in its outputs (sec. 4.4).
 
     Equal to `fisher` where the outputs are natural parameters, and where they are not, another matrix,
     which may be indefinite.
     """
     pushed = jacobian.push(vector)
-    slope = grad(lambda outputs: len(outputs) * objective.loss(outputs, targets))
-    return alike(vector, jacobian.pull(jvp(slope, (jacobian.outputs,), (pushed,))[1]))
+    # H_L is symmetric; not every loss of torch has a forward derivative of its gradient.
+    (bent,) = vjp(grad(loss), jacobian.outputs)[1](pushed)
+    return alike(vector, jacobian.pull(len(bent) * bent))  # 1/n is in the mean loss already
 
 
 def empirical_fisher(jacobian: Jacobian, objective: Objective, targets: Tensor, vector: Vector) -> Vector:
@@ -116,17 +120,31 @@ def fisher_inner(jacobian: Jacobian, objective: Objective, *vectors: Vector) -> 
     return torch.stack([torch.stack([_dot(u, v).mean() for v in curved]) for u in pushed])
 
 
-def hessian(network: Network, objective: Objective, targets: Tensor) -> Callable[[Vector], Vector]:
-    """Return the function v -> H v, the exact Hessian of the loss (sec. 4.3)."""
+def hessian(network: Network, loss: Loss) -> Callable[[Vector], Vector]:
+    """Return v -> H v, with the exact Hessian of the loss (sec. 4.3).
 
-    def loss(params: Params) -> Tensor:
-        return objective.loss(network(params), targets)
+    By the transposed derivative of the gradient, recorded once: it asks for no forward derivatives.
+    """
+
+    def of_params(params: Params) -> Tensor:
+        return loss(network(params))
+
+    pull = vjp(grad(of_params), network.params)[1]
 
     def product(vector: Vector) -> Vector:
-        direction = shaped(vector, network.params)
-        return alike(vector, jvp(grad(loss), (network.params,), (direction,))[1])
+        return alike(vector, pull(shaped(vector, network.params))[0])
 
     return product
+
+
+def hessian_product(model: nn.Module, loss: Loss, inputs: Tensor) -> Product:
+    """Return v -> H v on this batch."""
+    return hessian(Network(model, inputs), loss)
+
+
+def gauss_newton_product(model: nn.Module, loss: Loss, inputs: Tensor) -> Product:
+    """Return v -> G v on this batch."""
+    return partial(gauss_newton, Jacobian(Network(model, inputs)), loss)
 
 
 def output_gradients(objective: Objective, outputs: Tensor, targets: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.func import functional_call, jacrev
 from torch.func import hessian as second_derivative
-from torch.nn.functional import dropout
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, dropout, mse_loss
 
 from optimizers import Bernoulli, CrossEntropy, Gaussian, squared_error
 from optimizers.curvature.network import Network
@@ -17,11 +17,14 @@ from optimizers.curvature.products import (
     fisher,
     fisher_inner,
     gauss_newton,
+    gauss_newton_product,
     hessian,
+    hessian_product,
     output_gradients,
     pull_by_case,
 )
 from optimizers.curvature.vectors import flat, flat_rows, shaped
+from tests import dense
 
 EXACT = 1e-10
 CLASSES = 3
@@ -112,6 +115,10 @@ def jacobians(model, inputs):
     return [of_case(row) for row in inputs]
 
 
+def cross_entropy_of(targets):
+    return lambda outputs: CrossEntropy().loss(outputs, targets)
+
+
 def close(ours, truth, within=EXACT):
     return (ours - truth).norm() <= within * truth.norm()
 
@@ -149,7 +156,7 @@ def test_gauss_newton_by_the_loss_is_fisher_by_the_prediction_where_outputs_are_
     targets = objective.sample(jacobian.outputs, torch.Generator().manual_seed(0))
     vector = a_vector(params_of(model))
 
-    ours = gauss_newton(jacobian, objective, targets, vector)
+    ours = gauss_newton(jacobian, lambda z: objective.loss(z, targets), vector)
     assert close(ours, fisher(jacobian, objective, vector), within=1e-12)
 
 
@@ -163,7 +170,7 @@ def test_the_hessian_product_is_the_dense_second_derivative(build):
         return CrossEntropy().loss(functional_call(model, shaped(theta, params), (inputs,)), targets)
 
     truth = second_derivative(loss)(flat(params)) @ vector
-    assert close(hessian(Network(model, inputs), CrossEntropy(), targets)(vector), truth)
+    assert close(hessian(Network(model, inputs), cross_entropy_of(targets))(vector), truth)
 
 
 @pytest.mark.row(48)
@@ -178,7 +185,7 @@ def test_the_hessian_product_is_what_differences_of_gradients_give():
 
     theta = flat(params)
     differences = (gradient(theta + 1e-5 * vector) - gradient(theta - 1e-5 * vector)) / 2e-5
-    ours = hessian(Network(model, inputs), CrossEntropy(), targets)(vector)
+    ours = hessian(Network(model, inputs), cross_entropy_of(targets))(vector)
     assert close(ours, differences, within=1e-6)
 
 
@@ -255,7 +262,7 @@ def products(network, targets, vector, **how):
     jacobian = Jacobian(network, **how)
     return [
         fisher(jacobian, CrossEntropy(), vector),
-        gauss_newton(jacobian, CrossEntropy(), targets, vector),
+        gauss_newton(jacobian, cross_entropy_of(targets), vector),
         empirical_fisher(jacobian, CrossEntropy(), targets, vector),
     ]
 
@@ -398,3 +405,58 @@ def test_a_model_computes_as_before_once_its_network_is_done():
     Jacobian(Network(model, inputs))
 
     assert all("forward" not in module.__dict__ for module in model.modules())
+
+
+LOSSES = {
+    "softmax": lambda outputs: cross_entropy(outputs, torch.tensor([0, 1, 2, 2, 1])),
+    "logistic": lambda outputs: binary_cross_entropy_with_logits(outputs, torch.full_like(outputs, 0.3)),
+    "squared": lambda outputs: mse_loss(outputs, torch.ones_like(outputs)),
+}
+CLOSE = {"rtol": 1e-10, "atol": 1e-13}
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_hessian_products_are_those_of_the_dense_hessian(a_network, a_batch, loss):
+    model, (inputs, _) = a_network(4, 3, 3), a_batch(5, 4, 3)
+
+    truth = dense.hessian_of(model, loss, inputs)
+    ours = dense.matrix_of(hessian_product(model, loss, inputs), len(truth))
+    torch.testing.assert_close(ours, truth, **CLOSE)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_gauss_newton_products_are_those_of_the_dense_matrix(a_network, a_batch, loss):
+    model, (inputs, _) = a_network(4, 3, 3), a_batch(5, 4, 3)
+
+    truth = dense.gauss_newton_of(model, loss, inputs)
+    ours = dense.matrix_of(gauss_newton_product(model, loss, inputs), len(truth))
+    torch.testing.assert_close(ours, truth, **CLOSE)
+
+
+def test_of_a_linear_model_both_products_are_the_same(a_network, a_batch):
+    model, (inputs, _) = a_network(4, 3), a_batch(5, 4, 3)
+    vector = torch.randn(15, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+    of_hessian = hessian_product(model, LOSSES["softmax"], inputs)(vector)
+    torch.testing.assert_close(
+        gauss_newton_product(model, LOSSES["softmax"], inputs)(vector), of_hessian, **CLOSE
+    )
+
+
+def test_a_product_works_where_gradients_are_switched_off(a_network, a_batch):
+    model, (inputs, _) = a_network(4, 3), a_batch(5, 4, 3)
+    vector = torch.ones(15, dtype=torch.float64)
+
+    with torch.no_grad():
+        without = gauss_newton_product(model, LOSSES["squared"], inputs)(vector)
+    assert without.equal(gauss_newton_product(model, LOSSES["squared"], inputs)(vector))
+
+
+def test_a_parameter_that_does_nothing_has_no_curvature(a_batch):
+    model = nn.Linear(4, 3).double()
+    model.idle = nn.Parameter(torch.ones(2, dtype=torch.float64))
+    inputs, _ = a_batch(5, 4, 3)
+    idle = torch.cat([torch.full((p.numel(),), float(p is model.idle)) for p in model.parameters()]).double()
+
+    assert not hessian_product(model, LOSSES["squared"], inputs)(idle).any()
+    assert not gauss_newton_product(model, LOSSES["squared"], inputs)(idle).any()
