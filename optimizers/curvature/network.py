@@ -42,8 +42,7 @@ class Network:
             if parameter.requires_grad
         }
         self._model = model
-        self._buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
-        self._updated = self._buffers
+        self._updated: Params = {}
         self._seed = int(torch.randint(2**62, ()))  # so that the next network draws other masks
         self.masks: Masks = {}  # one row per case, as the inputs
         self._statistics: Statistics = {}
@@ -62,7 +61,7 @@ class Network:
         """
         modules = dict(self._model.named_modules())
         held = {modules[name]: _masked(iter(masks)) for name, masks in self.masks.items()}
-        self._updated = {name: buffer.clone() for name, buffer in self._model.named_buffers()}
+        self._updated = self._copies()
         with self.same_draws(), _forwards(held):
             return self._outputs(params, self.inputs, self._updated)
 
@@ -86,7 +85,7 @@ class Network:
             },
         }
         with _forwards(held):
-            return self._outputs(params, inputs, self._buffers)
+            return self._outputs(params, inputs, self._copies())
 
     def one(self, params: Mapping[str, Tensor], row: Tensor, masks: Masks) -> Tensor:
         """Return the outputs of one case, without the dimension of the batch."""
@@ -109,7 +108,11 @@ class Network:
                 recorders[module] = _measuring(module, self._statistics.setdefault(name, []))
         if recorders:
             with _forwards(recorders), torch.no_grad(), self.same_draws():
-                self._outputs(self.params, self.inputs, self._buffers)
+                self._outputs(self.params, self.inputs, self._copies())
+
+    def _copies(self) -> Params:
+        # Anew for each pass: what torch.func transforms may write to its own tensors alone.
+        return {name: buffer.clone() for name, buffer in self._model.named_buffers()}
 
     def _outputs(self, params: Mapping[str, Tensor], inputs: Tensor, buffers: Params) -> Tensor:
         outputs: Tensor = functional_call(self._model, (dict(params), buffers), (inputs,))

@@ -55,9 +55,7 @@ def minres_qlp(
 
 def _orthogonal(vector: Tensor, basis: list[Tensor]) -> Tensor:
     vectors = torch.stack(basis, dim=1)
-    for _ in range(2):  # twice is enough to be orthogonal to rounding
-        vector = vector - vectors @ (vectors.T @ vector)
-    return vector
+    return vector - vectors @ (vectors.T @ vector)
 
 
 def _tridiagonal(diagonal: list[float], off: list[float]) -> Tensor:

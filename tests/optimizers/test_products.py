@@ -366,6 +366,26 @@ def test_a_trained_pass_is_that_of_training_and_its_buffers_are_the_models_once_
     assert all(torch.equal(*pair) for pair in zip(model.buffers(), twin.buffers(), strict=True))
 
 
+class Counting(nn.Module):
+    """Keeps a tally in a buffer, as a layer of a user may."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, CLASSES)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, inputs):
+        self.calls += 1
+        return self.layer(inputs)
+
+
+def test_no_pass_of_products_changes_a_buffer_of_a_layer_of_ones_own():
+    model, (inputs, targets) = made(Counting), data()
+    products(Network(model, inputs), targets, a_vector(params_of(model)))
+
+    assert model.calls == 0
+
+
 class Functional(nn.Module):
     """Calls dropout as a function, so that no layer of it is known."""
 

@@ -153,6 +153,15 @@ def test_it_stops_at_the_first_step_whose_last_tenth_gained_too_little():
     assert (found.iterations, found.stopped) == (expected, "progress")
 
 
+@pytest.mark.row(146)
+def test_relative_progress_means_nothing_while_the_quadratic_is_above_where_it_began():
+    matrix, start = with_eigenvalues([float(k) ** 2 for k in range(1, 61)]), normal(60)
+    found = conjugate_gradients(times(matrix), torch.zeros_like(start), start=start, max_iterations=30)
+
+    assert min(found.objectives) > 0
+    assert (found.iterations, found.stopped) == (30, "iterations")
+
+
 def test_it_stops_when_the_residual_is_small_enough():
     matrix, b = positive_definite(30), normal(30)
     found = run(matrix, b, tolerance=1e-3)
@@ -243,6 +252,16 @@ def test_minres_agrees_with_conjugate_gradients_where_both_apply():
 
 
 @pytest.mark.row(114)
+def test_minres_keeps_its_basis_orthogonal_over_eigenvalues_of_many_magnitudes():
+    matrix, b = with_eigenvalues([10.0**-k for k in range(6)] + [0.0] * 30), normal(36)
+    b = matrix @ b
+    found = minres_qlp(times(matrix), b, max_iterations=36, tolerance=1e-14)
+
+    truth = torch.linalg.pinv(matrix, hermitian=True, rtol=1e-9) @ b
+    assert (found.solution - truth).norm() <= 1e-6 * truth.norm()
+
+
+@pytest.mark.row(114)
 def test_minres_stops_at_its_tolerance_and_at_its_maximum():
     matrix, b = with_eigenvalues([float(k) for k in range(1, 41)]), normal(40)
     early, capped = (
@@ -297,7 +316,15 @@ def test_steihaug_within_a_large_radius_is_the_plain_solution():
     torch.testing.assert_close(found.solution, torch.linalg.solve(matrix, b))
 
 
-def test_steihaug_follows_negative_curvature_to_the_boundary():
+def test_steihaug_follows_its_first_direction_of_negative_curvature_to_the_boundary():
+    b = normal(3)
+    found = steihaug(times(with_eigenvalues([-2.0, -1.0, -3.0])), b, radius=0.7)
+
+    assert found.products == 1
+    torch.testing.assert_close(found.solution, 0.7 * b / b.norm())
+
+
+def test_steihaug_gains_where_only_some_curvature_is_negative():
     matrix, b = with_eigenvalues([-2.0, -1.0, 3.0]), normal(3)
     found = steihaug(times(matrix), b, radius=0.7)
 
