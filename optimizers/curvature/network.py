@@ -41,6 +41,7 @@ class Network:
             for name, parameter in model.named_parameters()
             if parameter.requires_grad
         }
+        self.is_recurrent = any(isinstance(module, nn.RNNBase) for module in model.modules())
         self._model = model
         self._updated: Params = {}
         self._seed = int(torch.randint(2**62, ()))  # so that the next network draws other masks

@@ -75,9 +75,10 @@ class Jacobian:
             return linearize(self.network, self.network.params)[1]
 
     def _pushed(self, direction: Params, rows: slice) -> Tensor:
-        pushed: Tensor = jvp(lambda params: self.network(params, rows), (self.network.params,), (direction,))[
-            1
-        ]
+        def outputs(params: Params) -> Tensor:
+            return self.network(params, rows)
+
+        pushed: Tensor = jvp(outputs, (self.network.params,), (direction,))[1]
         return pushed
 
     def _pulling(self, rows: slice) -> Pull:
@@ -160,7 +161,18 @@ def pull_by_case(network: Network, rows: Tensor) -> Params:
         pulled: Params = pull(row)[0]
         return pulled
 
+    if network.is_recurrent:  # torch's recurrent layers write in place, which vmap cannot batch
+        singles = [slice(case, case + 1) for case in range(len(rows))]
+        return _stacked([one(network.inputs[s][0], _first(network.masks_of(s)), rows[s][0]) for s in singles])
     return vmap(one)(network.inputs, network.masks, rows)
+
+
+def _first(masks: Masks) -> Masks:
+    return {name: [mask[0] for mask in of_module] for name, of_module in masks.items()}
+
+
+def _stacked(cases: list[Params]) -> Params:
+    return {name: torch.stack([case[name] for case in cases]) for name in cases[0]}
 
 
 def _dot(first: Tensor, second: Tensor) -> Tensor:
