@@ -39,9 +39,10 @@ rows:  ## Check that every capability in docs/reference/capabilities.md has a pa
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python chores/rows.py
 
-reference:  ## Write the calls in docs/reference/http.md out of the code
+reference:  ## Write the calls in docs/reference/http.md and the tables in tasks.md out of the code
 	@$(PYTHON) chores/environment.py server worker dev
 	@PYTHONPATH=. $(BIN)/python chores/reference.py
+	@PYTHONPATH=. $(BIN)/python chores/tasks.py
 
 archive:  ## Write the newest schema's archived databases into tests/storage/archive
 	@$(PYTHON) chores/environment.py server worker dev

@@ -178,7 +178,12 @@ def _house(life: Life) -> None:
     life.send("POST", "/tokens", {"name": "guest", "scopes": ["read"], "project": "vision"})
     life.send("DELETE", "/tokens/gone")
     slots = [{"name": "cuda:0", "gpus": 1, "gpu_memory_gb": 80.0}]
-    offer = {"incarnation": "monday", "slots": slots, "tasks": [{"name": "train", "version": "1.0"}]}
+    accepted = {"schema": {"properties": {"lr": {"type": "number"}}}, "spaces": {"usual": {"lr": X}}}
+    offer = {
+        "incarnation": "monday",
+        "slots": slots,
+        "tasks": [{"name": "train", "version": "1.0", **accepted}],
+    }
     life.send("PUT", "/workers/node-1", offer | {"labels": {"pool": "a"}})
     life.send("PUT", "/workers/node-2", offer)
     life.send("PUT", "/workers/node-3", offer)

@@ -162,6 +162,10 @@ class Client:
         """Return every task that some worker offers."""
         return self._send(Tasks, "GET", "/tasks").tasks
 
+    def task(self, name: str) -> TaskAnswer:
+        """Return what a task accepts, and spaces to begin with. Raises TaskNotFound."""
+        return self._send(TaskAnswer, "GET", _path("tasks", name))
+
     def lease(self, request: LeaseRequest) -> list[Lease]:
         """Return trials to train, none when there are none in time. Raises WorkerUnknown, LeaseLost."""
         return self._send(Leases, "POST", "/leases", request, patience=request.wait_seconds).leases
@@ -221,7 +225,7 @@ class Client:
             method,
             path,
             params={name: value for name, value in query.items() if value is not None},
-            content=None if body is None else body.model_dump_json(exclude_unset=True),
+            content=None if body is None else body.model_dump_json(exclude_unset=True, by_alias=True),
             headers=headers if key is None else {**headers, "Idempotency-Key": key},
             timeout=self._timeout_seconds + patience,
         )

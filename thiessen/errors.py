@@ -14,6 +14,7 @@ ThiessenError
     ├── ProjectNotFound
     ├── TokenNotFound
     ├── WorkerNotFound
+    ├── TaskNotFound
     ├── ForbiddenAddress  the server does not call this address
     ├── WebhookNotFound
     ├── StudyExists       the name is taken by a study with another spec
@@ -92,6 +93,10 @@ class WorkerNotFound(Refused):
     """No worker has registered under this name."""
 
 
+class TaskNotFound(Refused):
+    """No worker has registered a task of this name."""
+
+
 class StudyExists(Refused):
     """The name is taken by a study with another spec."""
 
@@ -141,6 +146,7 @@ _BY_TYPE: dict[str, type[Refused]] = {
     "forbidden-address": ForbiddenAddress,
     "webhook-not-found": WebhookNotFound,
     "worker-not-found": WorkerNotFound,
+    "task-not-found": TaskNotFound,
     "study-exists": StudyExists,
     "study-ended": StudyEnded,
     "quota-used-up": QuotaUsedUp,

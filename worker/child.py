@@ -1,6 +1,7 @@
 """What runs in a slot's child process: it trains what it is sent, and dies with its parent."""
 
 import io
+import logging
 import math
 import os
 import random
@@ -20,7 +21,8 @@ import torch
 from thiessen import contract
 from thiessen.contract import Failure, Outcome, Point
 from thiessen.space import Config
-from worker.tasks import Diverged, Pruned, Task, installed
+from worker.tasks import Checkpoint, Diverged, Pruned, Task, installed
+from worker.tasks.alone import NoCheckpoint
 
 NON_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as the wire writes them
 MOST_TEXT: Final = 10_000  # characters, as the wire takes them
@@ -75,8 +77,13 @@ class _Context:
     orders: Connection
     device: torch.device
     seed: int
+    checkpoint: Checkpoint = field(default_factory=NoCheckpoint)
+    logger: logging.Logger = field(default_factory=lambda: logging.getLogger("thiessen.task"))
     last_step: int = field(default=-1)
     is_pruned: bool = field(default=False)
+
+    def expect(self, steps: int) -> None:
+        """Take no notice yet."""
 
     def report(self, step: int, **metrics: float) -> None:
         """Send a point; what is wrong with it is raised here, in the task.

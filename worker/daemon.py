@@ -17,11 +17,12 @@ from typing import Final
 import torch
 
 from thiessen.client import Client
-from thiessen.contract import Lease, LeaseRequest, OfferedTask, WorkerAnswer, WorkerSpec
+from thiessen.contract import Lease, LeaseRequest, WorkerAnswer, WorkerSpec
 from thiessen.errors import LeaseLost, Refused, ServerFailed, ServerUnreachable, WorkerUnknown
 from thiessen.version import __version__
 from worker import devices
 from worker.attempt import LISTEN_SECONDS, Attempt
+from worker.offer import offer
 from worker.patience import Patience, Stopped
 from worker.slot import Slot
 from worker.spool import Result, Spool
@@ -81,7 +82,7 @@ class Worker:
             incarnation=incarnation,
             slots=[devices.described(slot.device) for slot in self.slots],
             labels=self.labels,
-            tasks=[OfferedTask(name=task.name, version=task.version) for task in self.tasks],
+            tasks=[offer(task) for task in self.tasks],
         )
 
     def _environment(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from thiessen.contract.words import Answer
 
 def answer(body: Answer, status: int = HTTPStatus.OK) -> Response:
     """Return it as JSON."""
-    return Response(body.model_dump_json(), status_code=status, media_type="application/json")
+    return Response(body.model_dump_json(by_alias=True), status_code=status, media_type="application/json")
 
 
 def replied(reply: Reply) -> Response:

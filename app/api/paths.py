@@ -9,6 +9,7 @@ from thiessen.contract.words import Name
 
 StudyName = Annotated[Name, Path(description="The study's name.")]
 Number = Annotated[int, Path(ge=0, lt=2**31, description="The trial's number in its study.")]
+TaskName = Annotated[Name, Path(description="The task's name.")]
 WorkerName = Annotated[Name, Path(description="The worker's name.")]
 Top = Annotated[int, Query(ge=1, le=1000, description="How many configs to list.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many to list at once.")]

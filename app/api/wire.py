@@ -224,8 +224,17 @@ def fault(failure: contract.Failure) -> Fault:
     )
 
 
+def registration(sent: contract.WorkerSpec) -> dict[str, Any]:
+    tasks = [
+        {**task.model_dump(by_alias=True), "spaces": task.model_dump(exclude_unset=True).get("spaces", {})}
+        for task in sent.tasks
+    ]
+    return {**sent.model_dump(exclude={"tasks"}), "tasks": tasks}
+
+
 def worker(found: Registered) -> contract.WorkerAnswer:
-    return contract.WorkerAnswer(**vars(found))
+    tasks = [{name: task[name] for name in ("name", "version", "description")} for task in found.tasks]
+    return contract.WorkerAnswer(**{**vars(found), "tasks": tasks})
 
 
 def task(found: Offered) -> contract.TaskAnswer:

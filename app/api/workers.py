@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 
 from app.api import wire
 from app.api.answers import answer
-from app.api.paths import WorkerName
+from app.api.paths import TaskName, WorkerName
 from app.api.problems import documented
 from app.domain.access import Principal, Scope
 from app.gate import Reach, needs
@@ -30,7 +30,7 @@ async def register_worker(
     name: WorkerName, sent: contract.WorkerSpec, house: TheHouse, who: Worker
 ) -> Response:
     """Say what a worker has and can train; say it again after each start."""
-    step = partial(register.register, name=name, who=who, **sent.model_dump())
+    step = partial(register.register, name=name, who=who, **wire.registration(sent))
     found = await house.store.written(step)
     return answer(wire.worker(found))
 
@@ -58,7 +58,17 @@ async def list_workers(house: TheHouse, who: Reader) -> Response:
 
 @router.get("/tasks", response_model=contract.Tasks, responses=INVALID)
 async def list_tasks(house: TheHouse, who: Reader) -> Response:
-    """List the tasks that workers offer, with their versions."""
-    found = await house.store.seen(partial(workers.every, project=who.project))
-    offered = register.tasks_on_offer(found)
+    """List the tasks that workers offer, with their versions, what they accept, and spaces to begin with."""
+    offered = await house.store.seen(partial(register.offered, project=who.project))
     return answer(contract.Tasks(tasks=[wire.task(each) for each in offered]))
+
+
+@router.get(
+    "/tasks/{name}",
+    response_model=contract.TaskAnswer,
+    responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
+async def get_task(name: TaskName, house: TheHouse, who: Reader) -> Response:
+    """Return a task that workers offer: what it accepts, and spaces to begin with."""
+    found = await house.store.seen(partial(register.task, name=name, project=who.project))
+    return answer(wire.task(found))

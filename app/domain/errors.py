@@ -7,14 +7,17 @@ Refusal
 ├── TooManyRequests
 ├── IdempotencyKeyReused
 ├── ForbiddenAddress
-├── NotFound: ProjectNotFound, StudyNotFound, TrialNotFound, WorkerNotFound, TokenNotFound, WebhookNotFound
+├── NotFound: ProjectNotFound, StudyNotFound, TrialNotFound, WorkerNotFound, TaskNotFound, TokenNotFound,
+│   WebhookNotFound
 └── Conflict: StudyExists, StudyEnded, ProjectExists, TokenExists, LeaseLost, ResultDiffers, MoveRefused,
     WorkerUnknown, QuotaUsedUp
 """
 
+from collections.abc import Collection
 from math import ceil
 
 from app.domain.access import Principal, Scope
+from thiessen.spelling import nearest
 
 
 class Refusal(Exception):  # noqa: N818 - names say what happened, as in thiessen.errors
@@ -166,6 +169,15 @@ class WorkerNotFound(NotFound):
         super().__init__(
             f"No worker {name!r} has registered. Check the name; GET /api/v1/workers lists them."
         )
+
+
+class TaskNotFound(NotFound):
+    """No worker has registered a task of this name."""
+
+    type = "task-not-found"
+
+    def __init__(self, name: str, known: Collection[str]) -> None:
+        super().__init__(f"No worker has registered a task {name!r}; {nearest(name, known)}.")
 
 
 class ProjectNotFound(NotFound):

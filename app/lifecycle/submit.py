@@ -1,14 +1,17 @@
 """Submit a study, and read studies back. Each is a step."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
+from functools import cache, partial
 from typing import Any, Final
 
 from app.domain.errors import StudyEnded, StudyExists
 from app.domain.study import EARLY, Budget, Progress, Remarks, Spec, Study, StudyState
 from app.domain.trial import Trial
+from app.lifecycle import register
 from app.lifecycle.move import tell_of_study
 from app.storage import Transaction, bell, clock, studies, trials
+from thiessen.spelling import nearest
 
 PACE: Final = 50  # the last trials that say how fast a study goes
 
@@ -18,11 +21,12 @@ def submit(
 ) -> tuple[Progress, bool]:
     """Store the study, or find the same one; say whether it is new.
 
-    Raises StudyExists, StudyEnded, ProjectNotFound.
+    Raises StudyExists, StudyEnded, ProjectNotFound, and InvalidRequest for a space that its task refuses.
     """
     submitted = _submitted(budget)
     created = studies.add(tx, project, spec, budget, remarks, submitted)
     if created is not None:
+        register.must_be_trainable(tx, project, spec.task, spec.space)
         tell_of_study(tx, created.id, "study.created", who)
         bell.ring(tx, created.id)
     study = studies.named(tx, project, spec.name)
@@ -53,7 +57,8 @@ def page(
     found = studies.page(
         tx, project, limit, before=before, state=state, tag=tag, prefix=prefix, is_archived=is_archived
     )
-    return [_progress(tx, study) for study in found]
+    offered = cache(partial(register.names, tx, project))  # asked once at most, and only if a study waits
+    return [_progress(tx, study, offered) for study in found]
 
 
 def trial(tx: Transaction, project: str, name: str, number: int) -> Trial:
@@ -61,7 +66,7 @@ def trial(tx: Transaction, project: str, name: str, number: int) -> Trial:
     return trials.numbered(tx, studies.named(tx, project, name), number)
 
 
-def _progress(tx: Transaction, study: Study) -> Progress:
+def _progress(tx: Transaction, study: Study, offered: Callable[[], set[str]] | None = None) -> Progress:
     now = clock.read(tx)
     best = trials.best(tx, study, top=1)
     return Progress(
@@ -69,7 +74,7 @@ def _progress(tx: Transaction, study: Study) -> Progress:
         gpu_hours=study.standing.gpu_time(now) / timedelta(hours=1),
         best=best[0] if best else None,
         eta=_eta(tx, study, now),
-        waits_for=_waits_for(study),
+        waits_for=_waits_for(study, offered or partial(register.names, tx, study.project)),
     )
 
 
@@ -89,8 +94,8 @@ def _eta(tx: Transaction, study: Study, now: datetime) -> datetime | None:
         return None  # in thousands of years
 
 
-def _waits_for(study: Study) -> str | None:
-    """Say why nothing of a study is leased now."""
+def _waits_for(study: Study, offered: Callable[[], set[str]]) -> str | None:
+    """Say why nothing of a study is leased now; of tasks those are offered that workers have registered."""
     standing = study.standing
     if standing.state is StudyState.PAUSED:
         return "It is paused; resume it."
@@ -100,10 +105,16 @@ def _waits_for(study: Study) -> str | None:
         return f"{standing.running} trials are running, and max_running is {standing.max_running}."
     if standing.reason is not None and standing.running and not standing.queued:
         return f"It proposes no more ({standing.reason}); {standing.running} trials are running."
-    if not standing.running:
-        version = f" in version {study.task_version}" if study.task_version else ""
-        return f"No worker has asked for task {study.spec.task!r}{version} since; see GET /api/v1/tasks."
-    return None
+    return None if standing.running else _why_idle(study, offered())
+
+
+def _why_idle(study: Study, offered: Collection[str]) -> str:
+    """Say why no worker has a trial of a study, though there is something to train."""
+    task = study.spec.task
+    if task not in offered:
+        return f"No worker has registered task {task!r} yet; {nearest(task, offered)}."
+    version = f" in version {study.task_version}" if study.task_version else ""
+    return f"No worker has asked for task {task!r}{version} since; see GET /api/v1/tasks."
 
 
 def _submitted(budget: Budget) -> dict[str, Any]:

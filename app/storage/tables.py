@@ -314,6 +314,14 @@ workers = Table(
     Column("seen_at", Instant, nullable=False),
 )
 
+offers = Table(
+    "offers",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("document", JSON, nullable=False),  # schema and spaces of a version of a task
+    **BY_KEY,
+)
+
 tokens = Table(
     "tokens",
     metadata,

@@ -6,7 +6,7 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any, Final
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import ScalarSelect, Select, bindparam, func, select, update
 
 from app.domain.errors import WorkerNotFound
 from app.storage.prepared import Prepared
@@ -95,14 +95,20 @@ def every(tx: Transaction, project: str | None = None) -> list[Registered]:
     Of one project: those that may work for it, with its attempts alone.
     """
     running = select(func.count()).where(attempts.c.worker == workers.c.name, attempts.c.ended_at.is_(None))
-    registered_by = select(*_COLUMNS).outerjoin(tokens, tokens.c.name == workers.c.who)
     if project is not None:
-        own = select(projects.c.id).where(projects.c.name == project).scalar_subquery()
-        running = running.join_from(attempts, trials).join(studies).where(studies.c.project_id == own)
-        registered_by = registered_by.where(tokens.c.project_id.is_(None) | (tokens.c.project_id == own))
-    statement = registered_by.add_columns(running.scalar_subquery().label("running"))
+        running = (
+            running.join_from(attempts, trials).join(studies).where(studies.c.project_id == _id(project))
+        )
+    statement = _may_work_for(select(*_COLUMNS), project)
+    statement = statement.add_columns(running.scalar_subquery().label("running"))
     statement = statement.order_by(workers.c.seen_at.desc(), workers.c.name)
     return [Registered(*tuple(row)) for row in tx.execute(statement)]
+
+
+def tasks(tx: Transaction, project: str | None = None) -> list[list[dict[str, Any]]]:
+    """Return what each worker offers, of the last seen first; of those alone that may work for a project."""
+    statement = _may_work_for(select(workers.c.tasks), project)
+    return list(tx.scalars(statement.order_by(workers.c.seen_at.desc(), workers.c.name)))
 
 
 def change(tx: Transaction, name: str, *, is_draining: bool) -> None:
@@ -116,3 +122,15 @@ def seen(tx: Transaction, names: Collection[str]) -> None:
     """Write down that these workers were heard just now."""
     for name in sorted(names):  # in one order everywhere, so that servers never deadlock
         tx.execute(update(workers).where(workers.c.name == name).values(seen_at=now()))
+
+
+def _may_work_for(statement: Select[Any], project: str | None) -> Select[Any]:
+    """Restrict a statement on workers to those whose token is bound to no other project."""
+    if project is None:
+        return statement
+    statement = statement.outerjoin_from(workers, tokens, tokens.c.name == workers.c.who)
+    return statement.where(tokens.c.project_id.is_(None) | (tokens.c.project_id == _id(project)))
+
+
+def _id(project: str) -> ScalarSelect[Any]:
+    return select(projects.c.id).where(projects.c.name == project).scalar_subquery()

@@ -92,6 +92,9 @@ def name_what_exists(path, parameters):
         parameters["name"] = a_token()
     elif "/workers/" in path:
         parameters["name"] = a_worker()
+    elif "/tasks/" in path:
+        a_worker()
+        parameters["name"] = "t"
     elif "{name}" in path:
         parameters["name"] = a_study(at)
         if "number" in parameters:
@@ -102,7 +105,7 @@ def mean_something(path, body):
     """Put into a body what fits together; the rest of it stays as it was made up."""
     match path.rsplit("/", 1)[-1]:
         case "studies":
-            body |= {"name": fresh(), "space": X, "strategy": "random"}
+            body |= {"name": fresh(), "task": "t", "space": X, "strategy": "random"}
         case "trials":
             for trial in body["trials"]:
                 trial["config"] = {"x": _chance.random()}

@@ -232,7 +232,7 @@ WRITTEN = {
     "fault": lambda: ("POST", f"{LEASE}/fail", {"kind": "error", "message": "@", "traceback": "@"}),
     "labels": lambda: ("PUT", "/workers/w", offer() | {"labels": {"@": "@"}, "slots": [{"name": "@"}]}),
     "version": lambda: ("PUT", "/workers/w", offer(version="@", description="@")),
-    "offered": lambda: ("PUT", "/workers/w", offer(dimensions={"x": {"@": ["@"]}})),
+    "offered": lambda: ("PUT", "/workers/w", offer(schema={"properties": {"@": {"enum": ["@"]}}})),
     "token": lambda: ("POST", "/tokens", {"name": "@", "scopes": ["read"]}),
     "scope": lambda: ("POST", "/tokens", {"name": fresh(), "scopes": ["@"]}),
     "project": lambda: ("POST", "/projects", {"name": "@"}),

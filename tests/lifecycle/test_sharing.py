@@ -16,7 +16,7 @@ from tests.lifecycle.conftest import WIM
 
 def registered(desk, name="w", incarnation="i", labels=None, **versions):
     tasks = [
-        {"name": task, "version": version, "description": "", "dimensions": {}}
+        {"name": task, "version": version, "description": "", "schema": {}, "spaces": {}}
         for task, version in (versions or {"t": None}).items()
     ]
     told = {"incarnation": incarnation, "slots": [], "labels": labels or {}, "tasks": tasks}

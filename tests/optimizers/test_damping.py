@@ -187,7 +187,7 @@ def test_a_model_of_a_quarter_of_the_curvature_makes_damping_grow():
 
 @pytest.mark.row(156)
 @given(scale=st.floats(1e-3, 1e3), after=st.floats(0.0, 2.0))
-def test_the_scale_of_the_loss_changes_no_verdict(scale, after):
+def test_the_scale_of_the_loss_changes_no_judgement(scale, after):
     ours, scaled = judge(after=after), judge(before=scale, after=scale * after, model_change=-scale / 2)
     near_a_threshold = any(abs(ours.ratio - edge) < 1e-9 for edge in (0.25, 0.75))
 

@@ -175,6 +175,12 @@ def test_the_bernoulli_loss_and_its_gradient_are_exact_at_log_odds_of_a_hundred(
     assert output_gradients(Bernoulli(), z, y).item() == pytest.approx(torch.sigmoid(z).item() - target)
 
 
+def test_the_bernoulli_loss_is_the_sum_of_its_bits_and_finite_at_log_odds_of_a_thousand():
+    outputs, targets = torch.tensor([[0.0, 1000.0, -1000.0]]), torch.tensor([[1.0, 1.0, 0.0]])
+
+    assert Bernoulli().loss(outputs, targets).item() == pytest.approx(math.log(2))
+
+
 def test_the_bernoulli_curvature_keeps_its_digits_where_one_minus_the_probability_rounds_to_zero():
     z = torch.tensor([[50.0]], dtype=torch.float64)
 

@@ -1,8 +1,11 @@
 import runpy
 from pathlib import Path
 
+from worker.tasks import installed
+
 HOUSE = Path(__file__).parents[2]
 CHORE = runpy.run_path(str(HOUSE / "chores" / "reference.py"))
+TASKS = runpy.run_path(str(HOUSE / "chores" / "tasks.py"))
 
 
 def test_the_calls_of_the_reference_are_those_of_the_code():
@@ -22,3 +25,26 @@ def test_what_stands_around_the_calls_is_kept():
     assert "| `POST /api/v1/leases` | Give a worker trials to train" in page
     assert "| `work` | 200, 409, 422, 503 |" in page
     assert "| `submit`, with `purge` also `admin` |" in page
+
+
+def test_the_tables_of_the_tasks_are_those_of_the_code():
+    page = (HOUSE / "docs" / "reference" / "tasks.md").read_text()
+
+    assert TASKS["written"](page) == page, "say `make reference`"
+
+
+def test_every_setting_of_every_task_and_optimizer_has_its_row():
+    page = (HOUSE / "docs" / "reference" / "tasks.md").read_text()
+
+    for task in installed().values():
+        for name, each in task.schema.get("properties", {}).items():
+            assert f"| `{name}` | " in page
+            assert f" | {each['description']} |\n" in page
+
+
+def test_every_task_that_is_installed_has_its_section():
+    page = (HOUSE / "docs" / "reference" / "tasks.md").read_text()
+
+    ours = {name for name, task in installed().items() if task.train.__module__.startswith("worker.")}
+    assert ours == set(TASKS["TASKS"])
+    assert all(f"\n## {name}\n" in page for name in ours)

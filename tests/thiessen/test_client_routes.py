@@ -20,9 +20,8 @@ from thiessen.contract import (
 )
 
 SPACE = {"x": {"type": "float", "low": 0.0, "high": 1.0}}
-WORKER = WorkerSpec(
-    incarnation="i", slots=[Slot(name="cpu")], labels={"a": "b"}, tasks=[OfferedTask(name="t", version="1")]
-)
+TASK = OfferedTask.model_validate({"name": "t", "version": "1", "schema": {"properties": {"x": {}}}})
+WORKER = WorkerSpec(incarnation="i", slots=[Slot(name="cpu")], labels={"a": "b"}, tasks=[TASK])
 
 
 def a_study(name="s", **changed):
@@ -95,6 +94,9 @@ def test_a_worker_registers_leases_what_it_has_registered_and_is_drained(server)
     assert server.lease(request.model_copy(update={"request_id": "2"})) == []
     assert [(each.name, each.running, each.labels) for each in server.workers()] == [("w", 2, {"a": "b"})]
     assert [(each.name, each.versions, each.workers) for each in server.tasks()] == [("t", ["1"], 1)]
+    assert server.task("t").config_schema == {"properties": {"x": {}}}
+    with pytest.raises(errors.TaskNotFound):
+        server.task("u")
     with pytest.raises(errors.WorkerNotFound):
         server.change_worker("nobody", WorkerChanges(is_draining=True))
 

@@ -1,5 +1,6 @@
 import json
 import re
+import tomllib
 
 import httpx
 import pytest
@@ -10,7 +11,7 @@ from tests.conftest import address_of
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.main import build
 from thiessen.client import Client
-from thiessen.contract import LeaseRequest, Loss, Pruned, Value
+from thiessen.contract import LeaseRequest, Loss, OfferedTask, Pruned, Value, WorkerSpec
 from thiessen.errors import Unauthorized
 from thiessen.search import History, Observed, Proposed, Random, Stream
 from thiessen.search.record import Record
@@ -29,7 +30,7 @@ high = 1
 """
 COMMANDS = [
     ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"),
-    ("db", "upgrade"), ("db", "check"), ("db", "backup"), ("replay",),
+    ("db", "upgrade"), ("db", "check"), ("db", "backup"), ("replay",), ("task", "list"), ("task", "space"),
     ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"), ("db", "upgrade"),
     ("token", "create"), ("token", "list"), ("token", "revoke"),
 ]  # fmt: skip
@@ -323,3 +324,62 @@ def test_while_a_server_owns_a_file_its_tokens_are_made_over_http(server, databa
         assert made.stdout.startswith("thiessen_")
     asked = httpx.post(f"{server.url}/api/v1/tokens", json={"name": "bob", "scopes": ["read"]})
     assert asked.json()["token"].startswith("thiessen_")
+
+
+OFFER = OfferedTask.model_validate(
+    {
+        "name": "train",
+        "version": "1",
+        "description": "Train it.",
+        "spaces": {
+            "adam": {
+                "lr": {"type": "float", "low": 1e-5, "high": 1, "log": True},
+                "a b": {"type": "boolean"},
+            },
+            "odd": {"rule": {"type": "categorical", "choices": ["a", None]}},
+            "sgd": {"rule": {"type": "categorical", "choices": ['a"b', "é"]}},
+        },
+    }
+)
+
+
+@pytest.fixture
+def offering(server):
+    assert "No worker has registered a task yet" in run("task", "list", "--server", server.url).output
+    server.register("w", WorkerSpec(incarnation="i", tasks=[OFFER, OfferedTask(name="bare")]))
+    return server
+
+
+def test_the_tasks_that_workers_can_train_are_listed(offering):
+    listed = run("task", "list", "--server", offering.url).output
+
+    assert re.search(r"│ train\s+│ 1\s+│\s+1 │ adam, odd, sgd\s+│ Train it. ", listed)
+    assert re.search(r"│ bare\s", listed)
+
+
+@pytest.mark.parametrize(("options", "chosen"), [((), "adam"), (("--optimizer", "sgd"), "sgd")])
+def test_a_suggested_space_is_printed_as_a_study_file(offering, tmp_path, options, chosen):
+    file = tmp_path / "study.toml"
+    file.write_text(run("task", "space", "train", *options, "--server", offering.url).output)
+
+    created = run("study", "create", file, "--server", offering.url).output
+
+    assert created == f"Study train-{chosen} is active: 40 trials of task train.\n"
+    space = tomllib.loads(file.read_text())["space"]
+    assert space == OFFER.model_dump(exclude_unset=True)["spaces"][chosen]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("tran",), "No worker has registered a task 'tran'; the nearest is 'train'"),
+        (("train", "--optimizer", "adm"), "suggests no space for 'adm'; the nearest is 'adam'"),
+        (("bare",), "task 'bare' suggests no space"),
+        (("train", "--optimizer", "odd"), "null"),
+    ],
+)
+def test_a_space_that_cannot_be_printed_is_refused_with_what_there_is(offering, arguments, said):
+    refused = run("task", "space", *arguments, "--server", offering.url)
+
+    assert isinstance(refused.exception, CommandFailed)
+    assert said in str(refused.exception)

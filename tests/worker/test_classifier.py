@@ -1,75 +1,150 @@
-import math
-from dataclasses import dataclass, field
-
 import pytest
 import torch
+from jsonschema import Draft202012Validator
 
-from worker.tasks.classifier import Settings, settings, train
+from worker.datasets import load
+from worker.tasks.alone import Alone
+from worker.tasks.classifier import TASK, Classifier, network, train
+from worker.tasks.network import settings
+from worker.training.streams import Streams
+
+SHORT = {"updates": 30, "points": 3}
+DIMENSIONS = {
+    "lr": 0.01,
+    "momentum": 0.5,
+    "batch_size": 100,
+    "hidden": 8,
+    "depth": 2,
+    "updates": 20,
+    "weight_decay": 0.1,
+    "init_alpha": 10.0,
+    "optimizer": "adam",
+    "activation": "relu",
+    "initialisation": "orthogonal",
+    "normalisation": "batch",
+    "clip": 0.01,
+    "lr_schedule": "final_annealing",
+    "batch_schedule": "exponential",
+    "network": "convolutional",
+    "dataset": "wine",
+}
 
 
-@dataclass
-class Context:
-    seed: int = 1
-    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
-    curve: list = field(default_factory=list)
-
-    def report(self, step, **metrics):
-        self.curve.append((step, metrics))
+def loss_of(**config):
+    return train(SHORT | config, Alone(seed=3))
 
 
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"learning_rate": 0.1}, "'learning_rate'.*'lr'"),
-        ({"lr": "fast"}, "'lr'.*float"),
+        ({"learning_rate": 0.1}, "'learning_rate'.*no such setting"),
+        ({"momentun": 0.1}, "'momentun'.*the nearest is 'momentum'"),
         ({"lr": 0}, "'lr'.*above 0"),
-        ({"lr": True}, "'lr'.*float"),
-        ({"damping": -1.0}, "'damping'.*above 0"),
+        ({"optimizer": "kfac", "damping": -1.0}, "'damping'.*above 0"),
         ({"momentum": 1.0}, "'momentum'.*below 1"),
-        ({"hidden": 2.5}, "'hidden'.*int"),
-        ({"hidden": 0}, "'hidden'.*from 1"),
-        ({"batch_size": 5000}, "'batch_size'.*1438"),
+        ({"hidden": 2.5}, "'hidden'.*integer"),
+        ({"hidden": 0}, "'hidden'.*from 1 to 10,000"),
         ({"optimizer": "newton"}, "'optimizer'.*kfac"),
+        ({"dataset": "curves"}, "'dataset'.*digits"),
+        ({"normalisation": "batch", "chunk": 10}, "'chunk'.*whole batch"),
+        ({"optimizer": "kfac", "switch": "detected"}, "'switch'.*kfac leaves no gradients"),
+        ({"network": "mnist_wide"}, "'network'.*784.*digits has 64"),
+        ({"network": "convolutional", "dataset": "wine"}, "'network'.*no images"),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_cure(config, said):
     with pytest.raises(ValueError, match=said):
-        settings(config)
+        train(config, Alone())
 
 
-def test_what_a_config_leaves_out_has_a_default():
-    assert settings({"lr": 1}) == Settings(lr=1)
+@pytest.mark.parametrize("normalisation", ["batch", "mean_only"])
+def test_a_normalised_network_learns(normalisation):
+    context = Alone()
+    train(SHORT | {"normalisation": normalisation}, context)
+
+    assert context.curve[-1][1]["train_loss"] < context.curve[0][1]["train_loss"]
+
+
+def test_a_setting_of_another_optimizer_has_no_effect():
+    assert loss_of(optimizer="sgd", damping=0.5, beta1=0.3) == loss_of(optimizer="sgd")
+
+
+def test_each_optimizer_has_its_own_defaults():
+    assert settings(Classifier, {"optimizer": "adam"}).own["lr"] == 0.001
+    assert settings(Classifier, {"optimizer": "kfac"}).own["lr"] == 0.1
 
 
 @pytest.mark.parametrize(
     "config",
     [
         {"optimizer": "sgd", "lr": 0.3},
+        {"optimizer": "momentum"},
+        {"optimizer": "nesterov"},
+        {"optimizer": "rmsprop", "lr": 0.01},
         {"optimizer": "adam", "lr": 0.01},
+        {"optimizer": "adamw", "lr": 0.01},
         {"optimizer": "kfac", "lr": 0.3, "damping": 0.1},
     ],
+    ids=lambda config: config["optimizer"],
 )
 def test_every_optimizer_learns_the_digits(config):
-    context = Context()
+    context = Alone()
 
-    loss = train(config | {"epochs": 6}, context)
+    loss = train(config | {"epochs": 6, "points": 6}, context)
 
-    assert loss < 0.4  # guessing gives ln 10 = 2.3
-    assert [step for step, _ in context.curve] == [1, 2, 3, 4, 5, 6]
+    assert loss < 0.5  # guessing gives ln 10 = 2.3
+    assert len(context.curve) == 7
     assert context.curve[-1][1]["validation_loss"] == loss
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "kfac"])
+@pytest.mark.parametrize("network", ["convolutional", "digits_wide", "digits_convolutional"])
+def test_every_network_that_fits_the_digits_learns_them(network):
+    assert train({"network": network, "epochs": 4, "lr": 0.05}, Alone()) < 0.6
+
+
+@pytest.mark.row(9)
+@pytest.mark.parametrize("name", DIMENSIONS)
+def test_what_a_study_may_search_is_in_the_schema_and_changes_the_training(name):
+    changed = {name: DIMENSIONS[name]}
+
+    assert Draft202012Validator(TASK.schema).is_valid(changed)
+    assert loss_of(**changed) != loss_of()
+
+
+@pytest.mark.row(57)
+def test_alpha_is_the_variance_of_the_first_weights_and_worth_a_search():
+    data, variances = load("digits"), {}
+    for alpha in (1.0, 25.0):
+        chosen = settings(Classifier, {"init_alpha": alpha, "hidden": 200})
+        model = network(chosen, data, Streams(1)("weights"))
+        variances[alpha] = model[0].weight.var().item() * (64 + 200)
+
+    assert variances == pytest.approx({1.0: 1.0, 25.0: 25.0}, rel=0.05)
+    assert all(space["init_alpha"]["log"] for space in TASK.spaces.values())
+
+
+@pytest.mark.parametrize("optimizer", ["nesterov", "kfac"])
 def test_the_same_seed_gives_the_same_loss_and_another_seed_another(optimizer):
-    config = {"optimizer": optimizer, "epochs": 1}
+    config = SHORT | {"optimizer": optimizer}
 
-    assert train(config, Context(seed=3)) == train(config, Context(seed=3)) != train(config, Context(seed=4))
+    assert train(config, Alone(seed=3)) == train(config, Alone(seed=3)) != train(config, Alone(seed=4))
 
 
-def test_training_that_blows_up_stops_and_says_so():
-    context = Context()
+def test_what_is_drawn_elsewhere_changes_nothing():
+    torch.manual_seed(1)
+    loss = loss_of()
+    torch.rand(7)
 
-    loss = train({"lr": 1e38, "momentum": 0.0, "epochs": 50}, context)
+    assert loss_of() == loss
 
-    assert not math.isfinite(loss)
-    assert len(context.curve) < 50
+
+def test_numbers_of_double_precision_can_be_computed_with():
+    assert loss_of(precision="float64") == pytest.approx(loss_of(), rel=1e-4)
+    assert loss_of(precision="float64") != loss_of()
+
+
+def test_nothing_held_back_is_trained_on_too():
+    context = Alone()
+    train(SHORT | {"hold_back": False, "criterion": "final_train"}, context)
+
+    assert not any("validation" in name for name in context.curve[-1][1])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from thiessen.contract import BestConfig
+from thiessen.contract import BestConfig, TaskAnswer
 
 
 def terminal() -> Console:
@@ -34,6 +34,17 @@ def ranking(best: Sequence[BestConfig]) -> Table:
         cells = [_cell(found.config.get(name, "")) for name in dimensions]
         numbers = [f"{found.loss:.6f}", *([f"{found.value:.6f}"] if has_value else [])]
         table.add_row(str(found.rank), *numbers, str(found.trial), *cells, str(found.seed))
+    return table
+
+
+def offered(tasks: Sequence[TaskAnswer]) -> Table:
+    """Return what workers can train as a table."""
+    table = Table(title="Tasks")
+    for name in ("task", "versions", "workers", "spaces", "what it does"):
+        table.add_column(name, justify="right" if name == "workers" else "left", overflow="fold")
+    for each in tasks:
+        versions, spaces = ", ".join(each.versions), ", ".join(each.spaces)
+        table.add_row(each.name, versions, str(each.workers), spaces, each.description)
     return table
 
 

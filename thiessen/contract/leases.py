@@ -2,10 +2,11 @@
 
 from datetime import datetime
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, FiniteFloat, JsonValue, model_validator
 
+from thiessen.contract.space import Space
 from thiessen.contract.words import NO_NUL, Answer, Config, Json, Label, Name, Request, Text, Verdict
 
 Metric = FiniteFloat | Literal["NaN", "Infinity", "-Infinity"]
@@ -19,15 +20,29 @@ class Slot(Request):
     gpu_memory_gb: Annotated[FiniteFloat, Field(ge=0, le=1e6)] = 0.0
 
 
+LARGEST_OFFER: Final = 200_000  # characters of JSON
+
+
 class OfferedTask(Request):
     """A task that a worker can train."""
 
     name: Name
     version: Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)] | None = None
     description: Annotated[str, Field(max_length=2000, pattern=NO_NUL)] = ""
-    dimensions: Annotated[dict[Label, Json], Field(max_length=256)] = Field(
-        default={}, description="JSON Schema of what its configs may hold, by dimension."
+    config_schema: dict[Label, Json] = Field(
+        default={},
+        alias="schema",
+        description="JSON Schema of its configs: the server refuses spaces that go beyond. Empty: anything.",
     )
+    spaces: Annotated[dict[Label, Space], Field(max_length=100)] = Field(
+        default={}, description="Spaces to begin a study with, by name, the usual one first."
+    )
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if len(self.model_dump_json(by_alias=True)) > LARGEST_OFFER:
+            raise ValueError(f"schema and spaces of a task are at most {LARGEST_OFFER} characters of JSON")
+        return self
 
 
 class WorkerSpec(Request):
@@ -40,7 +55,23 @@ class WorkerSpec(Request):
                     "incarnation": "6f1c2a7e",
                     "slots": [{"name": "cuda:0", "gpus": 1, "gpu_memory_gb": 80.0}],
                     "labels": {"pool": "a100"},
-                    "tasks": [{"name": "classifier", "version": "0.1.0"}],
+                    "tasks": [
+                        {
+                            "name": "classifier",
+                            "version": "0.1.0",
+                            "schema": {
+                                "type": "object",
+                                "properties": {
+                                    "lr": {"type": "number", "exclusiveMinimum": 0},
+                                    "hidden": {"type": "integer", "minimum": 1},
+                                },
+                                "additionalProperties": False,
+                            },
+                            "spaces": {
+                                "sgd": {"lr": {"type": "float", "low": 0.001, "high": 1.0, "log": True}}
+                            },
+                        }
+                    ],
                 }
             ]
         }
@@ -87,7 +118,12 @@ class TaskAnswer(Answer):
     versions: list[str]
     workers: int
     description: str
-    dimensions: dict[str, JsonValue]
+    config_schema: dict[str, JsonValue] = Field(
+        default={}, alias="schema", description="Of the worker that was seen last; empty if it told none."
+    )
+    spaces: dict[str, dict[str, JsonValue]] = Field(
+        default={}, description="Spaces to begin a study with, by name, the usual one first."
+    )
 
 
 class Tasks(Answer):

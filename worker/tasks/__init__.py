@@ -1,5 +1,20 @@
 """Tasks: what a worker knows how to train, found by their entry points."""
 
-from worker.tasks.task import Context, Diverged, Pruned, Task, installed, wrong
+from worker.config import read, schema, setting, settings_of, suggested, wrong
+from worker.tasks.task import Checkpoint, Context, Diverged, Pruned, Released, Task, installed
 
-__all__ = ["Context", "Diverged", "Pruned", "Task", "installed", "wrong"]
+__all__ = [
+    "Checkpoint",
+    "Context",
+    "Diverged",
+    "Pruned",
+    "Released",
+    "Task",
+    "installed",
+    "read",
+    "schema",
+    "setting",
+    "settings_of",
+    "suggested",
+    "wrong",
+]

@@ -1,109 +1,122 @@
-"""Train a perceptron on handwritten digits; the loss is the validation cross-entropy."""
+"""Train a network to tell classes apart."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from math import isfinite
+from dataclasses import dataclass
 from typing import Final
 
 import torch
 from torch import Generator, Tensor, nn
-from torch.nn.functional import cross_entropy
 
-from optimizers import KFAC, CrossEntropy
+from optimizers import CrossEntropy
 from thiessen.space import Config
-from worker.datasets.digits import digits
+from worker.config import setting, wrong
+from worker.datasets import Dataset, Part, load
+from worker.datasets.catalogue import ENTRIES
+from worker.models.convolutional import Convolution, convolutional
+from worker.models.layers import NORMALISATIONS
+from worker.models.named import NETWORKS
 from worker.models.perceptron import perceptron
-from worker.tasks.task import Context, Task, wrong
+from worker.tasks.network import NetworkSettings, parts_of, schema_of, settings, spaces_of, trained
+from worker.tasks.task import Context, Task
+from worker.training.streams import Streams
 
-OPTIMIZERS: Final = ("sgd", "adam", "kfac")
-MAX_EPOCHS: Final = 10_000
-
-Update = Callable[[Tensor, Tensor], object]
+NAMED: Final = tuple(name for name, network in NETWORKS.items() if network.link == "softmax")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Classifier(NetworkSettings):
     """What a config may set, and what holds where it does not."""
 
-    optimizer: str = "sgd"
-    lr: float = 0.1
-    momentum: float = 0.9  # of sgd
-    damping: float = 0.01  # of kfac: λ, the Tikhonov strength
-    hidden: int = 32
-    batch_size: int = 64
-    epochs: int = 15
-
-
-def settings(config: Config) -> Settings:
-    """Return the settings of a config. Raises ValueError naming the setting and the cure."""
-    known = {field.name: type(field.default) for field in fields(Settings)}
-    for name, value in config.items():
-        if name not in known:
-            raise wrong(name, value, f"the classifier knows {sorted(known)}")
-        expected = (int, float) if known[name] is float else known[name]
-        if isinstance(value, bool) or not isinstance(value, expected):
-            raise wrong(name, value, f"it is a {known[name].__name__}")
-    chosen = Settings(**config)  # type: ignore[arg-type] # each one checked above
-    _check(chosen)
-    return chosen
-
-
-def _check(chosen: Settings) -> None:
-    if chosen.optimizer not in OPTIMIZERS:
-        raise wrong("optimizer", chosen.optimizer, f"choose one of {list(OPTIMIZERS)}")
-    for name, low, high in (("hidden", 1, 10_000), ("batch_size", 1, 1_438), ("epochs", 1, MAX_EPOCHS)):
-        if not low <= getattr(chosen, name) <= high:
-            raise wrong(name, getattr(chosen, name), f"it is from {low} to {high}")
-    for name in ("lr", "damping"):
-        if not 0 < getattr(chosen, name) < float("inf"):
-            raise wrong(name, getattr(chosen, name), "it is above 0")
-    if not 0 <= chosen.momentum < 1:
-        raise wrong("momentum", chosen.momentum, "it is from 0 to below 1")
+    dataset: str = setting(
+        "digits",
+        "What is trained on.",
+        choices=tuple(name for name, entry in ENTRIES.items() if entry.classes is not None),
+    )
+    substitute: bool = setting(False, "Whether another data set may stand in where files are absent.")
+    hold_back: bool = setting(True, "Whether a part of the training cases is kept to choose configs by.")
+    network: str = setting(
+        "perceptron",
+        "`perceptron`: hidden layers; `convolutional`: filters before them; or a named network, which has "
+        "sizes, activations and normalisation of its own.",
+        choices=("perceptron", "convolutional", *NAMED),
+    )
+    normalisation: str = setting(
+        "none", "What follows each hidden layer of a perceptron.", choices=("none", *NORMALISATIONS)
+    )
+    convolutions: int = setting(2, "Of `convolutional`: layers of filters.", low=1, high=20)
+    filters: int = setting(
+        8,
+        "Of `convolutional`: filters of the first layer; each later one has twice as many.",
+        low=1,
+        high=4096,
+    )
+    kernel: int = setting(3, "Of `convolutional`: side of a filter in pixels.", low=1, high=100)
+    pool: int = setting(1, "Of `convolutional`: side of the square whose maximum is kept.", low=1, high=100)
 
 
 def train(config: Config, context: Context) -> float:
-    """Train a network with one hidden layer and return its validation loss after the last epoch."""
-    chosen = settings(config)
-    generator = Generator().manual_seed(context.seed)  # the initial weights, then the order of the batches
-    model = perceptron([64, chosen.hidden, 10], generator).to(context.device)
-    data = type(digits())(*(part.to(context.device) for part in digits()))
-    update = _update(model, chosen, context)
-    loss = float("nan")
-    for epoch in range(1, chosen.epochs + 1):
-        for batch in torch.randperm(len(data.train_inputs), generator=generator).split(chosen.batch_size):
-            update(data.train_inputs[batch], data.train_targets[batch])
-        loss = _loss(model, data.validation_inputs, data.validation_targets)
-        train_loss = _loss(model, data.train_inputs, data.train_targets)
-        context.report(epoch, validation_loss=loss, train_loss=train_loss)
-        if not isfinite(loss):
-            break
-    return loss
+    """Train a network and return what the trial is judged by. Raises ValueError, Diverged, Pruned."""
+    chosen = settings(Classifier, config)
+    if chosen.normalisation != "none" and chosen.own.get("chunk"):
+        raise wrong("chunk", chosen.own["chunk"], "a normalisation needs the whole batch at once; leave it 0")
+    data = load(chosen.dataset, substitute=chosen.substitute, validation=chosen.hold_back)
+    model = network(chosen, data, Streams(context.seed)("weights"))
+    shape = _shape(chosen.network, data)
+    parts = {
+        name: Part(part.inputs.reshape(-1, *shape), part.targets) for name, part in parts_of(data).items()
+    }
+    return trained(chosen, model, CrossEntropy(), wrong_class, parts, context)
 
 
-def _update(model: nn.Module, chosen: Settings, context: Context) -> Update:
-    """Return what changes the weights by one batch."""
-    if chosen.optimizer == "kfac":
-        sampling = Generator(context.device).manual_seed(context.seed)
-        return KFAC(model, CrossEntropy(), lr=chosen.lr, damping=chosen.damping, generator=sampling).step
-    optimizer: torch.optim.Optimizer
-    if chosen.optimizer == "sgd":
-        optimizer = torch.optim.SGD(
-            model.parameters(), lr=chosen.lr, momentum=chosen.momentum, nesterov=chosen.momentum > 0
+def network(chosen: Classifier, data: Dataset, generator: Generator) -> nn.Module:
+    """Return the network that is chosen, its weights set. Raises ValueError when it does not fit the data."""
+    start, classes = chosen.initialise(), data.classes or 0
+    if chosen.network in NETWORKS:
+        _check_fits(chosen, data)
+        return NETWORKS[chosen.network].build(generator=generator, initialise=start)
+    if chosen.network == "convolutional":
+        if len(data.shape) < 2:
+            raise wrong("network", chosen.network, f"{data.name} has no images; take a perceptron")
+        filters = [
+            Convolution(filters=chosen.filters * 2**layer, kernel=chosen.kernel, pool=chosen.pool)
+            for layer in range(chosen.convolutions)
+        ]
+        sizes = [chosen.hidden] * chosen.depth + [classes]
+        return convolutional(
+            data.shape, filters, sizes, generator, activation=chosen.activation, initialise=start
         )
-    else:
-        optimizer = torch.optim.Adam(model.parameters(), lr=chosen.lr)
-
-    def update(inputs: Tensor, targets: Tensor) -> None:
-        optimizer.zero_grad()
-        cross_entropy(model(inputs), targets).backward()
-        optimizer.step()
-
-    return update
+    return perceptron(
+        [data.train.inputs.shape[1], *[chosen.hidden] * chosen.depth, classes],
+        generator,
+        activation=chosen.activation,
+        normalisation=None if chosen.normalisation == "none" else chosen.normalisation,
+        initialise=start,
+    )
 
 
-@torch.no_grad()
-def _loss(model: nn.Module, inputs: Tensor, targets: Tensor) -> float:
-    return cross_entropy(model(inputs), targets).item()
+def wrong_class(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return 1 for each case whose likeliest class is a wrong one, else 0."""
+    return (outputs.argmax(dim=1) != targets).to(torch.float64)
 
 
-TASK: Final = Task("classifier", train)
+def _shape(name: str, data: Dataset) -> tuple[int, ...]:
+    """Return the shape in which a network sees one example."""
+    if name == "convolutional":
+        return data.shape
+    return NETWORKS[name].shape if name in NETWORKS else data.train.inputs.shape[1:]
+
+
+def _check_fits(chosen: Classifier, data: Dataset) -> None:
+    wanted, given = torch.Size(NETWORKS[chosen.network].shape).numel(), data.train.inputs.shape[1]
+    if wanted != given:
+        raise wrong(
+            "network", chosen.network, f"it sees {wanted} inputs, and {data.name} has {given}; take another"
+        )
+
+
+TASK: Final = Task(
+    "classifier",
+    train,
+    description="Train a network to tell classes apart: perceptrons, convolutional networks.",
+    schema=schema_of(Classifier),
+    spaces=spaces_of(Classifier),
+)

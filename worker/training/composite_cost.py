@@ -1,4 +1,4 @@
-"""A cost of several terms, each a function of your own with a weight."""
+"""A cost of several parts, each a function of your own with a weight."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,6 +24,6 @@ class CompositeCost:
         first, *others = (weight * cost(outputs, targets) for weight, cost in self.terms.values())
         return sum(others, start=first)
 
-    def costs(self, outputs: Tensor, targets: Tensor) -> dict[str, float]:
+    def parts(self, outputs: Tensor, targets: Tensor) -> dict[str, float]:
         """Return each cost without its weight, to be reported."""
         return {name: cost(outputs, targets).item() for name, (_, cost) in self.terms.items()}

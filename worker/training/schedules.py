@@ -55,12 +55,12 @@ def search_then_converge(*, rate: float, turn: float) -> Schedule:
     return lambda update: rate / (1 + update / turn)
 
 
-def final_annealing(*, rate: float, updates: int, fraction: float = 0.5) -> Schedule:
-    """l₀, and over the last fraction of all updates in a line down to 0, which comes after the last."""
+def final_annealing(*, rate: float, updates: int, part: float = 0.5) -> Schedule:
+    """l₀, and over the last part of all updates in a straight line down to 0, which comes after the last."""
     above_zero("rate", rate)
     above_zero("updates", updates)
-    above_zero("fraction", fraction)
-    return lambda update: rate * min(max(updates - update, 0) / (fraction * updates), 1.0)
+    above_zero("part", part)
+    return lambda update: rate * min(max(updates - update, 0) / (part * updates), 1.0)
 
 
 RATES: Final[Mapping[str, Callable[..., Schedule]]] = {

@@ -38,22 +38,22 @@ def test_a_composite_cost_trains():
     picture = torch.nn.Parameter(outputs)
     optimizer = torch.optim.SGD([picture], lr=0.02)
     cost = CompositeCost({"content": (1.0, content), "style": (0.1, style)})
-    before = cost.costs(picture, targets)
+    before = cost.parts(picture, targets)
     for _ in range(300):
         optimizer.zero_grad()
         cost.loss(picture, targets).backward()
         optimizer.step()
 
-    after = cost.costs(picture, targets)
+    after = cost.parts(picture, targets)
     assert after["content"] < before["content"] / 2
     assert after["style"] < before["style"] / 10
 
 
-def test_the_costs_are_told_without_their_weights():
+def test_the_parts_are_told_without_their_weights():
     outputs, targets = a_pair()
 
-    costs = CompositeCost({"near": (9.0, l1_loss)}).costs(outputs, targets)
-    assert costs == {"near": l1_loss(outputs, targets).item()}
+    parts = CompositeCost({"near": (9.0, l1_loss)}).parts(outputs, targets)
+    assert parts == {"near": l1_loss(outputs, targets).item()}
 
 
 def test_a_cost_of_nothing_is_refused():

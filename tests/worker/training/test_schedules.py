@@ -30,7 +30,7 @@ TIMES = (0, 200, 220, 2000)
         ("search_then_converge", {"rate": 2.0, "turn": 100}, (2, 2 / 3, 2 / 3.2, 2 / 21)),
         ("final_annealing", {"rate": 1.0, "updates": 2000}, (1, 1, 1, 0)),
         ("final_annealing", {"rate": 1.0, "updates": 240}, (1, 1 / 3, 1 / 6, 0)),
-        ("final_annealing", {"rate": 1.0, "updates": 400, "fraction": 1.0}, (1, 1 / 2, 0.45, 0)),
+        ("final_annealing", {"rate": 1.0, "updates": 400, "part": 1.0}, (1, 1 / 2, 0.45, 0)),
     ],
 )
 def test_a_learning_rate_follows_its_formula(name, settings, values):
@@ -63,7 +63,7 @@ def test_annealing_reaches_zero_only_after_the_last_update():
         ("constant", {}, "'rate'"),
         ("constant", {"rate": -1.0}, r"rate is -1\.0"),
         ("search_then_converge", {"rate": 1.0, "turn": 0}, "turn is 0"),
-        ("final_annealing", {"rate": 1.0, "updates": 10, "fraction": 0.0}, "fraction is 0"),
+        ("final_annealing", {"rate": 1.0, "updates": 10, "part": 0.0}, "part is 0"),
     ],
 )
 def test_a_wrong_schedule_or_setting_is_named(name, settings, said):

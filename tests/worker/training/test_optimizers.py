@@ -1,0 +1,155 @@
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from optimizers import CrossEntropy
+from worker.models.perceptron import perceptron
+from worker.training.optimizers import OPTIMIZERS, Surroundings
+from worker.training.streams import Streams
+
+INPUTS = torch.randn(24, 5, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+TARGETS = torch.randint(3, (24,), generator=torch.Generator().manual_seed(2))
+BY_TORCH = {
+    "sgd": lambda p: torch.optim.SGD(p, 0.05, weight_decay=0.01),
+    "momentum": lambda p: torch.optim.SGD(p, 0.05, momentum=0.8, weight_decay=0.01),
+    "nesterov": lambda p: torch.optim.SGD(p, 0.05, momentum=0.8, weight_decay=0.01, nesterov=True),
+    "rmsprop": lambda p: torch.optim.RMSprop(p, 0.05, 0.95, 1e-6, weight_decay=0.01, momentum=0.8),
+    "adam": lambda p: torch.optim.Adam(p, 0.05, (0.85, 0.99), 1e-6, weight_decay=0.01),
+    "adamw": lambda p: torch.optim.AdamW(p, 0.05, (0.85, 0.99), 1e-6, weight_decay=0.01),
+}
+TOLD = {
+    "lr": 0.05,
+    "momentum": 0.8,
+    "weight_decay": 0.01,
+    "smoothing": 0.95,
+    "epsilon": 1e-6,
+    "beta1": 0.85,
+    "beta2": 0.99,
+}
+
+
+def a_model():
+    model = perceptron([5, 7, 3], torch.Generator().manual_seed(3))
+    return model.double()
+
+
+def built(name, model, updates=100, **told):
+    row = OPTIMIZERS[name]
+    own = {setting: each.default for setting, each in row.settings.items()}
+    own |= {setting: value for setting, value in told.items() if setting in own}
+    surroundings = Surroundings(streams=Streams(4), updates=updates, device=torch.device("cpu"))
+    return row.build(model, CrossEntropy(), own, surroundings)
+
+
+def weights(model):
+    return nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+
+
+def after(optimizer, model, updates):
+    for _ in range(updates):
+        step = optimizer.step(INPUTS, TARGETS)
+    return step.loss, weights(model)
+
+
+@pytest.mark.parametrize("name", BY_TORCH)
+def test_a_step_is_that_of_torch(name):
+    model, same = a_model(), a_model()
+    optimizer = BY_TORCH[name](same.parameters())
+    for _ in range(5):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(same(INPUTS), TARGETS)
+        loss.backward()
+        optimizer.step()
+
+    said, moved = after(built(name, model, **TOLD), model, 5)
+
+    assert torch.equal(moved, weights(same))
+    assert said == pytest.approx(loss.item(), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", BY_TORCH)
+def test_a_batch_in_chunks_moves_the_weights_as_the_whole_does(name):
+    whole, parts = a_model(), a_model()
+
+    loss, moved = after(built(name, whole), whole, 3)
+    same_loss, same = after(built(name, parts, chunk=7), parts, 3)
+
+    assert torch.allclose(moved, same, rtol=0, atol=1e-12)
+    assert same_loss == pytest.approx(loss, rel=1e-12)
+
+
+def test_gradients_are_cut_before_they_move_the_weights():
+    model = a_model()
+    before = weights(model)
+
+    _, moved = after(built("sgd", model, lr=1.0, clip=0.01), model, 1)
+
+    assert (moved - before).norm().item() == pytest.approx(0.01, rel=1e-5)
+
+
+def test_the_elements_of_gradients_can_be_cut_instead():
+    model = a_model()
+    before = weights(model)
+
+    _, moved = after(built("sgd", model, lr=1.0, clip=0.01, clip_by="element"), model, 1)
+
+    assert (moved - before).abs().max().item() == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("name", [*OPTIMIZERS, "rising"])
+def test_an_optimizer_goes_on_from_its_state_as_if_nothing_had_been(name):
+    told = {"momentum_schedule": "rising"} if name == "rising" else {}
+    name = "nesterov" if name == "rising" else name
+    model, resumed = a_model(), a_model()
+    optimizer, other = built(name, model, **told), built(name, resumed, **told)
+    after(optimizer, model, 245)  # the momentum rises after 250
+    resumed.load_state_dict(model.state_dict())
+    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+
+    assert torch.equal(after(optimizer, model, 13)[1], after(other, resumed, 13)[1])
+
+
+def test_a_rising_momentum_moves_otherwise_than_a_constant_one():
+    model, same = a_model(), a_model()
+
+    rising = after(built("nesterov", model, momentum_schedule="rising"), model, 5)[1]
+
+    assert not torch.equal(rising, after(built("nesterov", same), same, 5)[1])
+
+
+def test_a_rising_momentum_needs_to_know_how_many_updates_come():
+    with pytest.raises(ValueError, match=r"'momentum_schedule'.*`updates`"):
+        built("nesterov", a_model(), updates=None, momentum_schedule="rising")
+
+
+def test_without_momentum_nesterov_is_gradient_descent():
+    model, same = a_model(), a_model()
+
+    moved = after(built("nesterov", model, momentum=0.0), model, 3)[1]
+
+    assert torch.equal(moved, after(built("sgd", same), same, 3)[1])
+
+
+def test_the_targets_that_kfac_samples_come_from_the_seed():
+    model, same = a_model(), a_model()
+
+    assert torch.equal(after(built("kfac", model), model, 3)[1], after(built("kfac", same), same, 3)[1])
+
+
+def test_a_setting_has_the_same_meaning_and_limits_for_every_optimizer():
+    rules = {}
+    for row in OPTIMIZERS.values():
+        for name, each in row.settings.items():
+            rules.setdefault(name, set()).add((each.kind, each.limits, each.meaning))
+
+    assert [name for name, found in rules.items() if len(found) > 1] == []
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_optimizer_is_worth_a_search_by_default(name):
+    settings = OPTIMIZERS[name].settings
+
+    assert settings["lr"].suggested is not None
+    assert all(each.refusal(each.default) is None for each in settings.values())
