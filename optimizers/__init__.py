@@ -10,9 +10,24 @@ what lives from one step to the next. The *objective* knows the loss and how the
 are sampled, so that the true Fisher matrix is never confused with the empirical one.
 """
 
+from optimizers.dense import GaussNewton, NaturalGradient, Newton
+from optimizers.hyperparameter import Hyperparameter
 from optimizers.kfac import KFAC
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
-from optimizers.objectives import Bernoulli, CrossEntropy, Objective, SquaredError
+from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
 from optimizers.step import Step
 
-__all__ = ["KFAC", "Bernoulli", "CrossEntropy", "MeanOnlyBatchNorm", "Objective", "SquaredError", "Step"]
+__all__ = [
+    "KFAC",
+    "Bernoulli",
+    "CrossEntropy",
+    "GaussNewton",
+    "Gaussian",
+    "Hyperparameter",
+    "MeanOnlyBatchNorm",
+    "NaturalGradient",
+    "Newton",
+    "Objective",
+    "Step",
+    "squared_error",
+]

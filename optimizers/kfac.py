@@ -1,6 +1,6 @@
 import math
 from collections.abc import Mapping
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import torch
 from torch import Generator, Tensor, autograd, nn
@@ -9,10 +9,12 @@ from torch.optim import Optimizer
 from optimizers.curvature.kronecker import input_factor, output_factor, precondition
 from optimizers.damping.factored import damped
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
+from optimizers.hyperparameter import Hyperparameter
 from optimizers.layers import Recorded, check_all_ran, linear_layers, recording
 from optimizers.objectives import Objective
 from optimizers.solvers.cholesky import inverse
 from optimizers.step import Step
+from optimizers.streams import stream_beside
 
 
 @final
@@ -28,6 +30,12 @@ class KFAC(Optimizer):
     Without a generator, one is seeded from torch's global stream, so torch.manual_seed repeats a run.
     Raises UnsupportedModelError for a model it would train wrongly, here or in the first step.
     """
+
+    hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (
+        Hyperparameter(name="lr", kind="float", default=0.3, low=1e-3, high=1.0, log=True),
+        Hyperparameter(name="damping", kind="float", default=0.1, low=1e-4, high=10.0, log=True),
+        Hyperparameter(name="refresh_every", kind="int", default=10, low=1, high=100, log=True),
+    )
 
     def __init__(
         self,
@@ -45,7 +53,7 @@ class KFAC(Optimizer):
         self._objective = objective
         self._updates = 0
         super().__init__(model.parameters(), {"lr": lr, "damping": damping, "refresh_every": refresh_every})
-        self._generator = _generator_beside(next(model.parameters())) if generator is None else generator
+        self._generator = stream_beside(next(model.parameters())) if generator is None else generator
 
     def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
         """Take one update on a batch. Raises SingularFactorError when a factor cannot be inverted."""
@@ -123,10 +131,6 @@ def _check_settings(lr: float, damping: float, refresh_every: int) -> None:
         raise ValueError(f"damping must be finite and above 0, got {damping!r}. A good first try is 0.1.")
     if refresh_every < 1:
         raise ValueError(f"refresh_every counts updates and must be at least 1, got {refresh_every!r}.")
-
-
-def _generator_beside(parameter: Tensor) -> Generator:
-    return Generator(parameter.device).manual_seed(int(torch.randint(2**62, ())))
 
 
 def _gradients(loss: Tensor, layers: Mapping[str, nn.Linear], *, retain_graph: bool) -> dict[str, Tensor]:

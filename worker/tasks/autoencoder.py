@@ -8,7 +8,7 @@ from typing import Final
 import torch
 from torch import Generator, Tensor, nn
 
-from optimizers import Bernoulli, SquaredError
+from optimizers import Bernoulli, squared_error
 from thiessen.space import Config
 from worker.config import setting, wrong
 from worker.datasets import Dataset, Part, load, names
@@ -34,8 +34,8 @@ class Judged:
 
 LOSSES: Final[Mapping[str, Judged]] = {
     "cross_entropy": Judged(Bernoulli, "identity", torch.sigmoid),
-    "squared": Judged(SquaredError, "identity", lambda outputs: outputs),
-    "squared_logistic": Judged(SquaredError, "logistic", lambda outputs: outputs),
+    "squared": Judged(partial(squared_error, half=True), "identity", lambda outputs: outputs),
+    "squared_logistic": Judged(partial(squared_error, half=True), "logistic", lambda outputs: outputs),
 }
 
 

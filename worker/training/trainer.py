@@ -176,7 +176,8 @@ class Trainer:
         told |= {"lr": float(group["lr"]), "batch_size": self._sizes(self._standing.updates)}
         told["seconds"] = self._standing.seconds
         seen = {} if self._step is None else vars(self._step)
-        return told | {name: float(value) for name, value in seen.items() if name != "loss"}
+        numbers = {name: value for name, value in seen.items() if isinstance(value, int | float)}
+        return told | {name: float(value) for name, value in numbers.items() if name != "loss"}
 
     def _is_finite(self) -> bool:
         parameters = self._job.model.parameters()
