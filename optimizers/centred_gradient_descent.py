@@ -22,7 +22,7 @@ class CentredGradientDescent(Layerwise):
     `consistent_bias` is mean-normalised gradient descent, that of a layer W (h - μ) + d in W and d, where a
     new μ changes d so that the layer computes what it did (see `CentredLinear`).
 
-    Layers without a trained bias have nothing to take up the mean, and get the plain gradient.
+    A layer without a trained bias has nothing to take up the mean, and gets the plain gradient.
     """
 
     def __init__(
@@ -52,9 +52,6 @@ class CentredGradientDescent(Layerwise):
         self, seen: Seen, kept: Kept, statistics: Tensor | None, settings: Settings
     ) -> tuple[Tensor, Tensor, Kept]:
         del statistics
-        if not seen.biased:
-            return -settings["lr"] * seen.weight_gradient, seen.bias_gradient, {}
-
         mean, kept = _running(seen.rows.mean(dim=0), kept, settings["decay"])
         weight = -settings["lr"] * centred(seen.weight_gradient, seen.bias_gradient, mean)
         bias = -settings["lr"] * seen.bias_gradient

@@ -189,7 +189,7 @@ class Layerwise(Optimizer, ABC):
                 )
         super().load_state_dict(state_dict)
         self._updates = updates
-        self._kept = {name: {key: t.clone() for key, t in kept.items()} for name, kept in layers.items()}
+        self._kept = {name: dict(kept) for name, kept in layers.items()}
 
     def __getstate__(self) -> dict[str, Any]:
         own = ("_model", "_objective", "_layers", "_kept", "_updates")

@@ -40,8 +40,8 @@ class UpdatedBackpropagation(Optimizer):
     some passes through the layers above it. The method is an experiment: no published figures exist.
 
     The model is an nn.Sequential of nn.Linear layers and element-wise activations; for another one,
-    UnsupportedModelError is raised. What is frozen stays. A batch whose loss or gradient is not finite
-    changes nothing.
+    UnsupportedModelError is raised. What is frozen stays. A batch whose loss, gradient or update is not
+    finite changes nothing.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class UpdatedBackpropagation(Optimizer):
         with torch.no_grad():
             value, gradients = self._corrected(inputs, loss)
             norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in gradients.values()))
-            finite = math.isfinite(value) and math.isfinite(norm)
+            finite = math.isfinite(value) and math.isfinite(lr * norm)
             for parameter, gradient in gradients.items() if finite else ():
                 parameter.sub_(lr * gradient)
         return Step(loss=value, damping=0.0, gradient_norm=norm, update_norm=lr * norm if finite else 0.0)

@@ -12,6 +12,8 @@ import pytest
 import torch
 from torch import nn
 from torch.nn.functional import unfold
+from torch.nn.utils.parametrizations import weight_norm
+from torch.nn.utils.prune import l1_unstructured
 
 from optimizers import (
     ACP,
@@ -268,8 +270,47 @@ def test_every_parameter_of_any_architecture_trains(make, a_batch, kind):
     assert last.loss < first.loss
 
 
+class Scaled(nn.Linear):
+    def forward(self, inputs):
+        return 2 * super().forward(inputs)
+
+
+class Pictures(nn.Module):
+    def __init__(self, convolution):
+        super().__init__()
+        self.convolution = convolution
+
+    def forward(self, inputs):
+        pictures = inputs.reshape(-1, 1, 2, 2).repeat(1, 3, 1, 1)
+        return torch.tanh(self.convolution(pictures)).sum(dim=(2, 3))
+
+
 @of_layers
-def test_what_is_no_plain_layer_moves_along_the_plain_gradient(make, a_batch, moves_of):
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda: Scaled(4, 3),
+        lambda: weight_norm(nn.Linear(4, 3)),
+        lambda: l1_unstructured(nn.Linear(4, 3), "weight", 2),
+        lambda: Pictures(nn.Conv2d(3, 3, 1, groups=3)),
+        lambda: Pictures(nn.Conv2d(3, 3, 2, padding="same")),
+        lambda: Pictures(nn.Conv2d(3, 3, 2, padding=1, padding_mode="circular")),
+    ],
+)
+def test_what_computes_something_else_moves_along_the_plain_gradient(make, a_batch, moves_of, kind):
+    torch.manual_seed(0)
+    model, batch = kind().double(), a_batch(6, 4, 3)
+    gradients = torch.autograd.grad(CrossEntropy().loss(model(batch[0]), batch[1]), list(model.parameters()))
+    optimizer = make(model, lr=0.05)
+
+    expected = [-0.05 * gradient for gradient in gradients]
+    torch.testing.assert_close(
+        moves_of(model, lambda: optimizer.step(*batch)), expected, rtol=1e-9, atol=1e-12
+    )
+
+
+@of_layers
+def test_layers_that_share_a_weight_move_along_the_plain_gradient(make, a_batch, moves_of):
     torch.manual_seed(0)
     model, batch = Tied().double(), a_batch(6, 4, 3)
     plain = [model.up.weight, model.up.bias, model.down.bias]
@@ -349,6 +390,35 @@ def test_a_layer_that_is_called_twice_moves_as_one_that_has_the_rows_of_both(mak
 
     for ours, theirs in zip(one.parameters(), both.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+class Discarding(OneByOne):
+    def forward(self, inputs):
+        self.layer(inputs[:, 2:])
+        return torch.tanh(self.layer(inputs[:, :2]))
+
+
+@of_layers
+def test_a_call_whose_result_is_thrown_away_has_no_part_in_the_statistics(make, a_batch):
+    model, plain = Discarding(), nn.Sequential(nn.Linear(2, 3).double(), nn.Tanh())
+    plain[0].load_state_dict(model.layer.state_dict())
+    one, other = make(model), make(plain)
+    for seed in range(3):
+        inputs, targets = a_batch(6, 4, 3, seed=seed)
+        one.step(inputs, targets)
+        other.step(inputs[:, :2], targets)
+
+    assert same(weights(model), weights(plain))
+
+
+@of_all
+def test_an_update_that_would_overflow_changes_nothing(make, a_network, a_batch):
+    model = a_network(4, 3)
+    before = weights(model)
+    (step,) = train(make(model, lr=1e308), a_batch, [0])
+
+    assert step.update_norm == 0
+    assert same(weights(model), before)
 
 
 @of_all
