@@ -4,7 +4,11 @@ import torch
 from torch import Tensor, nn
 
 from optimizers.curvature.centring import centred, moments, shifted
+from optimizers.hyperparameter import Hyperparameter
 from optimizers.layerwise import (
+    LR,
+    REFRESH_EVERY,
+    RIDGE,
     Kept,
     Layerwise,
     Params,
@@ -42,6 +46,14 @@ class ACP(Layerwise):
 
     A layer without a trained bias has mean h hᵀ in place of C, and 0 in place of h̄.
     """
+
+    hyperparameters = (
+        LR,
+        Hyperparameter(name="alpha", kind="float", default=1.0, low=1e-4, high=10.0, log=True),
+        RIDGE,
+        Hyperparameter(name="ridge_on", kind="categorical", default="weights", choices=("weights", "all")),
+        REFRESH_EVERY,
+    )
 
     def __init__(
         self,

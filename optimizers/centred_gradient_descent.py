@@ -3,7 +3,8 @@ from typing import final
 from torch import Tensor, nn
 
 from optimizers.curvature.centring import centred
-from optimizers.layerwise import Kept, Layerwise, Params, Settings, check_lr
+from optimizers.hyperparameter import Hyperparameter
+from optimizers.layerwise import LR, Kept, Layerwise, Params, Settings, check_lr
 from optimizers.objectives import Objective
 from optimizers.step import Step
 from optimizers.uses import Seen
@@ -24,6 +25,12 @@ class CentredGradientDescent(Layerwise):
 
     A layer without a trained bias has nothing to take up the mean, and gets the plain gradient.
     """
+
+    hyperparameters = (
+        LR,
+        Hyperparameter(name="consistent_bias", kind="boolean", default=False),
+        Hyperparameter(name="decay", kind="float", default=0.0, low=0.0, high=0.99),
+    )
 
     def __init__(
         self,

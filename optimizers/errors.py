@@ -3,8 +3,13 @@
 OptimizerError
 ├── UnsupportedModelError       the model has a part this optimizer would train wrongly
 ├── SingularFactorError         a curvature factor of a layer has no inverse
-└── NotPositiveDefiniteError    the same, said by a solver, which does not know the layer
+├── NotPositiveDefiniteError    the same, said by a solver, which does not know the layer
+├── NotFiniteError              a curvature matrix has entries that are infinite or no number
+├── TooLargeError               a dense matrix would be larger than was allowed
+└── UnsoundError                an objective or a layer contradicts itself
 """
+
+from collections.abc import Sequence
 
 from torch import Tensor
 
@@ -38,6 +43,33 @@ class NotPositiveDefiniteError(OptimizerError):
             f"The {tuple(matrix.shape)} matrix in {matrix.dtype} is not positive definite, or not finite. "
             f"Add damping, or use float64."
         )
+
+
+class NotFiniteError(OptimizerError):
+    """A curvature matrix has entries that are infinite or no number."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The curvature {name!r} has entries that are not finite. Look for inputs or activations that "
+            f"overflow; a lower lr or more damping keeps the weights from growing so far."
+        )
+
+
+class TooLargeError(OptimizerError):
+    """A dense matrix would be larger than was allowed."""
+
+    def __init__(self, optimizer: str, parameters: int, limit: int) -> None:
+        super().__init__(
+            f"{optimizer} writes out a matrix of {parameters:,} x {parameters:,} entries for the trained "
+            f"parameters of this model; its limit is {limit:,}. Train a smaller model, or use KFAC."
+        )
+
+
+class UnsoundError(OptimizerError):
+    """An objective or a layer contradicts itself."""
+
+    def __init__(self, name: str, problems: Sequence[str]) -> None:
+        super().__init__(f"{name} contradicts itself: {'; '.join(problems)}.")
 
 
 def _named(layer: str) -> str:

@@ -1,6 +1,6 @@
 import math
 from collections.abc import Mapping
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import torch
 from torch import Generator, Tensor, autograd, nn
@@ -9,6 +9,7 @@ from torch.optim import Optimizer
 from optimizers.curvature.kronecker import input_factor, output_factor, precondition
 from optimizers.damping.factored import damped
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
+from optimizers.hyperparameter import Hyperparameter
 from optimizers.layers import Recorded, check_all_ran, linear_layers, recording
 from optimizers.objectives import Objective
 from optimizers.solvers.cholesky import inverse
@@ -28,6 +29,12 @@ class KFAC(Optimizer):
     Without a generator, one is seeded from torch's global stream, so torch.manual_seed repeats a run.
     Raises UnsupportedModelError for a model it would train wrongly, here or in the first step.
     """
+
+    hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (
+        Hyperparameter(name="lr", kind="float", default=0.3, low=1e-3, high=1.0, log=True),
+        Hyperparameter(name="damping", kind="float", default=0.1, low=1e-4, high=10.0, log=True),
+        Hyperparameter(name="refresh_every", kind="int", default=10, low=1, high=100, log=True),
+    )
 
     def __init__(
         self,

@@ -1,16 +1,18 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError, UnsupportedModelError
+from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.solvers.cholesky import inverse
 from optimizers.step import Step
+from optimizers.stopwatch import Stopwatch
 from optimizers.uses import (
     AffineLayer,
     Gradients,
@@ -26,6 +28,10 @@ Settings: TypeAlias = Mapping[str, Any]
 Kept: TypeAlias = dict[str, Tensor]  # what a layer's rule keeps from one update to the next
 Params: TypeAlias = Iterable[nn.Parameter] | Iterable[dict[str, Any]]
 
+LR = Hyperparameter(name="lr", kind="float", default=0.1, low=1e-3, high=1.0, log=True)
+RIDGE = Hyperparameter(name="ridge", kind="float", default=0.1, low=1e-3, high=10.0, log=True)
+REFRESH_EVERY = Hyperparameter(name="refresh_every", kind="int", default=100, low=1, high=200, log=True)
+
 
 class Layerwise(Optimizer, ABC):
     """Trains each nn.Linear and nn.Conv2d by the rule of a subclass, every other parameter by plain gradient.
@@ -39,6 +45,8 @@ class Layerwise(Optimizer, ABC):
     None is all of them. What is not among them stays. A layer belongs whole into one group.
     """
 
+    hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (LR,)
+
     def __init__(
         self, model: nn.Module, objective: Objective, params: Params | None, settings: dict[str, Any]
     ) -> None:
@@ -47,6 +55,7 @@ class Layerwise(Optimizer, ABC):
         self._layers = affine_layers(model)
         self._kept: dict[str, Kept] = {}  # by name: a model may be copied, its layers are others then
         self._updates = 0
+        self._refreshed: dict[str, int] = {}  # by name: the number of the update
         super().__init__(model.parameters() if params is None else params, settings)
 
     @staticmethod
@@ -71,18 +80,19 @@ class Layerwise(Optimizer, ABC):
         """Keep what was moved. It is called for updates that were taken, and only then."""
 
     def _step(self, inputs: Tensor, targets: Tensor, statistics: Tensor | None = None) -> Step:
-        buffers = _buffers(self._model)
+        buffers, watch = _buffers(self._model), Stopwatch()
         trained = [p for group in self.param_groups for p in group["params"] if p.requires_grad]
         layers = self._layers_of(trained)
-        with torch.enable_grad(), recording_uses(layers) as uses:
-            outputs = self._model(inputs)
-        with torch.enable_grad():
-            loss = self._objective.loss(outputs, targets)
-        gradients, seen = backward(loss, trained, layers, uses)
+        with watch.phase("gradient"):
+            with torch.enable_grad(), recording_uses(layers) as uses:
+                outputs = self._model(inputs)
+            with torch.enable_grad():
+                loss = self._objective.loss(outputs, targets)
+            gradients, seen = backward(loss, trained, layers, uses)
 
         gradient_norm, update_norm = _norm(gradients), None
         if math.isfinite(loss.item()) and math.isfinite(gradient_norm):
-            with torch.no_grad():
+            with torch.no_grad(), watch.phase("update"):
                 update_norm = self._update(gradients, seen, statistics)
         if update_norm is None:
             _restore(buffers)
@@ -91,6 +101,8 @@ class Layerwise(Optimizer, ABC):
             damping=float(self.param_groups[0].get("ridge", 0.0)),
             gradient_norm=gradient_norm,
             update_norm=update_norm or 0.0,
+            ages={name: self._updates - 1 - number for name, number in self._refreshed.items()},
+            seconds=watch.seconds,
         )
 
     def _update(
@@ -116,6 +128,7 @@ class Layerwise(Optimizer, ABC):
             parameter.add_(move)
         self._remember(moves)
         self._kept.update(kept)
+        self._refreshed.update(dict.fromkeys(estimates, self._updates))
         self._updates += 1
         return norm
 
@@ -174,12 +187,16 @@ class Layerwise(Optimizer, ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
-        kept = {name: dict(of_layer) for name, of_layer in self._kept.items()}
-        return {**super().state_dict(), "updates": self._updates, "layers": kept}
+        return {
+            **super().state_dict(),
+            "updates": self._updates,
+            "refreshed": dict(self._refreshed),
+            "layers": {name: dict(kept) for name, kept in self._kept.items()},
+        }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over statistics, settings and update count. Raises UnsupportedModelError for other layers."""
-        updates, layers = state_dict["updates"], state_dict["layers"]
+        updates, refreshed, layers = (state_dict[key] for key in ("updates", "refreshed", "layers"))
         for name in layers:
             if name not in self._layers:
                 raise UnsupportedModelError(
@@ -188,11 +205,11 @@ class Layerwise(Optimizer, ABC):
                     "Load the state beside the model it was saved with.",
                 )
         super().load_state_dict(state_dict)
-        self._updates = updates
+        self._updates, self._refreshed = updates, dict(refreshed)
         self._kept = {name: dict(kept) for name, kept in layers.items()}
 
     def __getstate__(self) -> dict[str, Any]:
-        own = ("_model", "_objective", "_layers", "_kept", "_updates")
+        own = ("_model", "_objective", "_layers", "_kept", "_updates", "_refreshed")
         return {**super().__getstate__(), **{name: getattr(self, name) for name in own}}
 
 

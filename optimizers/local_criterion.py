@@ -3,7 +3,7 @@ from typing import final
 from torch import Tensor, nn
 
 from optimizers.curvature.centring import centred, moments, shifted
-from optimizers.layerwise import Kept, Layerwise, Params, Settings, check_lr, check_ridge, inverted
+from optimizers.layerwise import LR, RIDGE, Kept, Layerwise, Params, Settings, check_lr, check_ridge, inverted
 from optimizers.objectives import Objective
 from optimizers.step import Step
 from optimizers.uses import Seen
@@ -20,6 +20,8 @@ class LocalCriterion(Layerwise):
     with h̄ and C of the batch at hand. It is `ACP` with alpha 1 and a refresh in each update. A layer without
     a trained bias has mean h hᵀ in place of C, and 0 in place of h̄.
     """
+
+    hyperparameters = (LR, RIDGE)
 
     def __init__(
         self,

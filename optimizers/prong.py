@@ -6,7 +6,18 @@ from torch import Tensor, nn
 
 from optimizers.curvature.centring import centred, moments, shifted
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
-from optimizers.layerwise import Kept, Layerwise, Params, Settings, check_lr, check_refresh, check_ridge
+from optimizers.hyperparameter import Hyperparameter
+from optimizers.layerwise import (
+    REFRESH_EVERY,
+    RIDGE,
+    Kept,
+    Layerwise,
+    Params,
+    Settings,
+    check_lr,
+    check_refresh,
+    check_ridge,
+)
 from optimizers.objectives import Objective
 from optimizers.step import Step
 from optimizers.uses import Gradients, Seen
@@ -67,6 +78,13 @@ class PRONG(Layerwise):
 
     A layer without a trained bias has mean h hᵀ in place of C, and 0 in place of μ.
     """
+
+    hyperparameters = (
+        Hyperparameter(name="lr", kind="float", default=0.03, low=1e-4, high=1.0, log=True),
+        RIDGE,
+        Hyperparameter(name="momentum", kind="float", default=0.0, low=0.0, high=0.99),
+        REFRESH_EVERY,
+    )
 
     def __init__(
         self,

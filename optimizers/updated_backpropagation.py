@@ -1,7 +1,7 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import torch
 from torch import Tensor, nn
@@ -9,8 +9,9 @@ from torch.func import grad, jvp, vjp
 from torch.optim import Optimizer
 
 from optimizers.errors import UnsupportedModelError
+from optimizers.hyperparameter import Hyperparameter
 from optimizers.layers import ELSEWHERE, linear_layers
-from optimizers.layerwise import check_lr
+from optimizers.layerwise import LR, check_lr
 from optimizers.objectives import Objective
 from optimizers.step import Step
 
@@ -43,6 +44,11 @@ class UpdatedBackpropagation(Optimizer):
     UnsupportedModelError is raised. What is frozen stays. A batch whose loss, gradient or update is not
     finite changes nothing.
     """
+
+    hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (
+        LR,
+        Hyperparameter(name="second_order_activation", kind="boolean", default=True),
+    )
 
     def __init__(
         self,

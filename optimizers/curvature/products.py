@@ -1,54 +1,167 @@
-"""Products of a curvature matrix with a vector, without the matrix.
+"""Products of curvature matrices with vectors, without the matrices (Pearlmutter 1994, Schraudolph 2002).
 
-Vectors are as long as all parameters together, in the model's order. A product stands for one batch: its
-forward pass is made once and kept for all vectors. Derivatives are torch.autograd's, so any model will do.
+    network = Network(model, inputs)
+    jacobian = Jacobian(network)
+    fisher(jacobian, objective, vector)
+
+J is the derivative of one case's outputs z with respect to the parameters. All matrices are means over the
+batch. A vector is a dictionary of tensors or flat, and so is its product. Sections: Martens (2016).
 """
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import final
 
 import torch
-from torch import Tensor, autograd, nn
+from torch import Tensor, nn
+from torch.func import grad, jvp, linearize, vjp, vmap
 
-Product: TypeAlias = Callable[[Tensor], Tensor]
-Loss: TypeAlias = Callable[[Tensor], Tensor]  # of the outputs, as a scalar: the targets are in it
+from optimizers.curvature.network import Masks, Network
+from optimizers.curvature.vectors import Params, Vector, alike, shaped
+from optimizers.objectives import Objective
+
+Push = Callable[[Params], Tensor]
+Pull = Callable[[Tensor], Params]
+Product = Callable[[Tensor], Tensor]
+Loss = Callable[[Tensor], Tensor]  # of the outputs of the batch, as a scalar: the targets are in it
+
+
+@final
+class Jacobian:
+    """J of every case of a network's batch, as products with J and with its transpose.
+
+    `traced` records the linearised forward pass once and replays it: half the time of a product with J, but
+    the record takes as long as several gradients. Worth it from about fifteen products on.
+    `rows_at_once` keeps only so many cases in memory, and runs forward again for each product.
+    """
+
+    def __init__(self, network: Network, *, traced: bool = False, rows_at_once: int | None = None) -> None:
+        self.network = network
+        cases = len(network.inputs)
+        step = cases if rows_at_once is None else rows_at_once
+        self._chunks = [slice(start, start + step) for start in range(0, cases, step)]
+        with torch.no_grad():
+            self.outputs = torch.cat([network(network.params, rows) for rows in self._chunks])
+        whole = rows_at_once is None
+        self._push: Push | None = self._traced() if traced and whole else None
+        self._pull: Pull | None = self._pulling(slice(None)) if whole else None
+
+    def push(self, vector: Vector) -> Tensor:
+        """Return J v, one row per case (the R-operator, sec. 4.3)."""
+        direction = shaped(vector, self.network.params)
+        if self._push is not None:
+            with self.network.same_draws():  # the record replays the draws, not where they began
+                return self._push(direction)
+        return torch.cat([self._pushed(direction, rows) for rows in self._chunks])
+
+    def pull(self, rows: Tensor) -> Params:
+        """Return (1/n) Σ Jᵀ u, of one row u per case."""
+        mean = rows / len(rows)
+        if self._pull is not None:
+            return self._pull(mean)
+        total = {name: torch.zeros_like(tensor) for name, tensor in self.network.params.items()}
+        for chunk in self._chunks:
+            for name, part in self._pulling(chunk)(mean[chunk]).items():
+                total[name] += part
+        return total
+
+    def _traced(self) -> Push:
+        with warnings.catch_warnings():
+            # torch folds constants of its own record and warns about how it stores them.
+            warnings.filterwarnings(
+                "ignore", message="Attempted to insert a get_attr Node", category=UserWarning
+            )
+            return linearize(self.network, self.network.params)[1]
+
+    def _pushed(self, direction: Params, rows: slice) -> Tensor:
+        pushed: Tensor = jvp(lambda params: self.network(params, rows), (self.network.params,), (direction,))[
+            1
+        ]
+        return pushed
+
+    def _pulling(self, rows: slice) -> Pull:
+        pull = vjp(lambda params: self.network(params, rows), self.network.params)[1]
+        return lambda means: pull(means)[0]
+
+
+def fisher(jacobian: Jacobian, objective: Objective, vector: Vector) -> Vector:
+    """Return F v = (1/n) Σ Jᵀ R J v, exactly: the expectation over targets is in R (sec. 4.4, 5.4)."""
+    curved = objective.curvature(jacobian.outputs, jacobian.push(vector))
+    return alike(vector, jacobian.pull(curved))
+
+
+def gauss_newton(jacobian: Jacobian, loss: Loss, vector: Vector) -> Vector:
+    """Return G v = (1/n) Σ Jᵀ H_L J v with H_L the Hessian of each case's loss in its outputs (sec. 4.4).
+
+    Equal to `fisher` where the outputs are natural parameters, and where they are not, another matrix,
+    which may be indefinite.
+    """
+    pushed = jacobian.push(vector)
+    # H_L is symmetric; not every loss of torch has a forward derivative of its gradient.
+    (bent,) = vjp(grad(loss), jacobian.outputs)[1](pushed)
+    return alike(vector, jacobian.pull(len(bent) * bent))  # 1/n is in the mean loss already
+
+
+def empirical_fisher(jacobian: Jacobian, objective: Objective, targets: Tensor, vector: Vector) -> Vector:
+    """Return (1/n) Σ ∇L (∇Lᵀ v). With the data's targets the empirical Fisher, which is no Fisher matrix.
+
+    With targets that `objective.sample` drew it is an unbiased estimate of the Fisher matrix (sec. 6.5).
+    """
+    slopes = output_gradients(objective, jacobian.outputs, targets)
+    lengths = _dot(slopes, jacobian.push(vector))
+    return alike(vector, jacobian.pull(lengths.reshape(-1, *[1] * (slopes.dim() - 1)) * slopes))
+
+
+def fisher_inner(jacobian: Jacobian, objective: Objective, *vectors: Vector) -> Tensor:
+    """Return the matrix of all uᵀ F v between the vectors, by forward passes alone (appendix B.3)."""
+    pushed = [jacobian.push(vector) for vector in vectors]
+    curved = [objective.curvature(jacobian.outputs, rows) for rows in pushed]
+    return torch.stack([torch.stack([_dot(u, v).mean() for v in curved]) for u in pushed])
+
+
+def hessian(network: Network, loss: Loss) -> Callable[[Vector], Vector]:
+    """Return v -> H v, with the exact Hessian of the loss (sec. 4.3).
+
+    By the transposed derivative of the gradient, recorded once: it asks for no forward derivatives.
+    """
+
+    def of_params(params: Params) -> Tensor:
+        return loss(network(params))
+
+    pull = vjp(grad(of_params), network.params)[1]
+
+    def product(vector: Vector) -> Vector:
+        return alike(vector, pull(shaped(vector, network.params))[0])
+
+    return product
 
 
 def hessian_product(model: nn.Module, loss: Loss, inputs: Tensor) -> Product:
-    """Return v ↦ Hv, with H the Hessian of the loss on this batch."""
-    parameters = list(model.parameters())
-    with torch.enable_grad():
-        gradient = _flat(_gradients(loss(model(inputs)), parameters, keep=True))
-
-    def product(vector: Tensor) -> Tensor:
-        return _flat(_gradients(gradient, parameters, vector))
-
-    return product
+    """Return v -> H v on this batch."""
+    return hessian(Network(model, inputs), loss)
 
 
 def gauss_newton_product(model: nn.Module, loss: Loss, inputs: Tensor) -> Product:
-    """Return v ↦ Jᵀ H_L J v, with J the Jacobian of the outputs and H_L the Hessian of the loss in them."""
-    parameters = list(model.parameters())
-    with torch.enable_grad():
-        outputs = model(inputs)
-        split = outputs.detach().requires_grad_()
-        (slope,) = _gradients(loss(split), [split], keep=True)  # ∂L/∂z
-        weights = torch.zeros_like(outputs, requires_grad=True)
-        pulled = _flat(_gradients(outputs, parameters, weights, keep=True))  # Jᵀu, linear in u
-
-    def product(vector: Tensor) -> Tensor:
-        (pushed,) = _gradients(pulled, [weights], vector)  # Jv, as the gradient of (Jᵀu)ᵀv by u
-        (bent,) = _gradients(slope, [split], pushed)  # H_L J v
-        return _flat(_gradients(outputs, parameters, bent))
-
-    return product
+    """Return v -> G v on this batch."""
+    return partial(gauss_newton, Jacobian(Network(model, inputs)), loss)
 
 
-def _gradients(
-    of: Tensor, by: Sequence[Tensor], along: Tensor | None = None, *, keep: bool = False
-) -> tuple[Tensor, ...]:
-    return autograd.grad(of, by, along, retain_graph=True, create_graph=keep, materialize_grads=True)
+def output_gradients(objective: Objective, outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return ∂L/∂z of each case, without 1/n."""
+    return grad(lambda z: len(z) * objective.loss(z, targets))(outputs)  # type: ignore[no-any-return]
 
 
-def _flat(tensors: tuple[Tensor, ...]) -> Tensor:
-    return torch.cat([tensor.reshape(-1) for tensor in tensors])
+def pull_by_case(network: Network, rows: Tensor) -> Params:
+    """Return Jᵀ u of each case alone, so that every tensor has one row per case."""
+
+    def one(inputs: Tensor, masks: Masks, row: Tensor) -> Params:
+        pull = vjp(lambda params: network.one(params, inputs, masks), network.params)[1]
+        pulled: Params = pull(row)[0]
+        return pulled
+
+    return vmap(one)(network.inputs, network.masks, rows)
+
+
+def _dot(first: Tensor, second: Tensor) -> Tensor:
+    return (first * second).flatten(start_dim=1).sum(dim=1)

@@ -5,28 +5,42 @@ A ⊗ G + λ I is no Kronecker product; (A + π c I) ⊗ (G + c/π I) with c = �
 """
 
 import math
+from typing import Literal
 
 import torch
 from torch import Tensor
 
+from optimizers.damping.tikhonov import tikhonov
 
-def balance(input_factor: Tensor, output_factor: Tensor) -> float:
-    """Return π, which splits the damping by the factors' average eigenvalues; 1 where that is undefined.
+Norm = Literal["trace", "frobenius", "spectral"]
 
-    This π minimises the trace-norm bound on the difference above. A dead layer (G = 0) has no such π.
+
+def balance(input_factor: Tensor, output_factor: Tensor, *, norm: Norm = "trace") -> float:
+    """Return π, which splits the damping by the factors' sizes; 1 where that is undefined.
+
+    This π minimises the bound on the norm of the difference above, ‖X ⊗ Y‖ being ‖X‖ ‖Y‖ for each of these.
+    A dead layer (G = 0) has no such π.
     """
-    mean_input = float(input_factor.trace()) / len(input_factor)
-    mean_output = float(output_factor.trace()) / len(output_factor)
-    if not (0 < mean_input < math.inf and 0 < mean_output < math.inf):
+    of_inputs, of_outputs = _size(input_factor, norm), _size(output_factor, norm)
+    if not (0 < of_inputs < math.inf and 0 < of_outputs < math.inf):
         return 1.0
-    return math.sqrt(mean_input) / math.sqrt(mean_output)
+    return math.sqrt(of_inputs) / math.sqrt(of_outputs)
 
 
-def damped(input_factor: Tensor, output_factor: Tensor, *, gamma: float) -> tuple[Tensor, Tensor]:
+def damped(
+    input_factor: Tensor, output_factor: Tensor, *, gamma: float, norm: Norm = "trace"
+) -> tuple[Tensor, Tensor]:
     """Return A + π c I and G + c/π I, where c is gamma (eq. 6.7)."""
-    pi = balance(input_factor, output_factor)
-    return _shifted(input_factor, pi * gamma), _shifted(output_factor, gamma / pi)
+    pi = balance(input_factor, output_factor, norm=norm)
+    return tikhonov(input_factor, pi * gamma), tikhonov(output_factor, gamma / pi)
 
 
-def _shifted(factor: Tensor, by: float) -> Tensor:
-    return factor + by * torch.eye(len(factor), dtype=factor.dtype, device=factor.device)
+def _size(factor: Tensor, norm: Norm) -> float:
+    """Return ‖X‖ / ‖I‖."""
+    if not factor.isfinite().all():
+        return math.nan
+    if norm == "trace":
+        return float(factor.trace()) / len(factor)
+    if norm == "frobenius":
+        return float(factor.norm()) / math.sqrt(len(factor))
+    return float(torch.linalg.matrix_norm(factor, ord=2))

@@ -6,7 +6,6 @@ from tests.fuzz.interface import fuzzed, subject, succeeded, table
 
 ENOUGH = 20  # answers of each call that are no refusal
 LINKS = 10  # gone at least: a trial that was created is cancelled, a lease that was given is completed
-ALWAYS_THE_SAME = {"GET /api/v1/tasks", "GET /api/v1/workers"}  # take nothing, so there is nothing to vary
 
 
 def test_the_server_keeps_to_its_document(database, tmp_path, capsys):
@@ -19,7 +18,4 @@ def test_the_server_keeps_to_its_document(database, tmp_path, capsys):
     with capsys.disabled():
         print(f"\n{table(answered)}\n{links}")  # noqa: T201 - the table of the proof
     assert int(re.findall(r"\d+", links)[0]) >= LINKS
-    assert all(
-        succeeded(statuses) >= (1 if call in ALWAYS_THE_SAME else ENOUGH)
-        for call, statuses in answered.items()
-    )
+    assert all(succeeded(statuses) >= ENOUGH for statuses in answered.values())

@@ -4,18 +4,10 @@ import pytest
 import torch
 from sklearn.datasets import load_digits
 from torch import nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 
-from optimizers import ACP, PRONG, CentredGradientDescent, LocalCriterion, UpdatedBackpropagation
+from optimizers import ACP, PRONG, Bernoulli, CentredGradientDescent, LocalCriterion, UpdatedBackpropagation
 
 UPDATES = 200
-
-
-class Pixels:
-    """Cross-entropy of each pixel, summed over the image."""
-
-    def loss(self, outputs, targets):
-        return binary_cross_entropy_with_logits(outputs, targets, reduction="sum") / len(outputs)
 
 
 @pytest.fixture(scope="module")
@@ -46,17 +38,20 @@ MEAN_IMAGE = 27.2  # the loss of who knows the mean of each pixel and nothing of
 @pytest.mark.parametrize(
     ("make", "reached"),
     [
-        (lambda model: CentredGradientDescent(model, Pixels(), lr=0.3), 20.0),
-        (lambda model: CentredGradientDescent(model, Pixels(), lr=0.3, consistent_bias=True), 20.0),
-        (lambda model: CentredGradientDescent(model, Pixels(), lr=0.3, decay=0.9), 21.0),
-        (lambda model: LocalCriterion(model, Pixels()), 20.0),
-        (lambda model: ACP(model, Pixels(), refresh_every=20), 20.0),
-        (lambda model: ACP(model, Pixels(), ridge_on="all", refresh_every=20), 21.0),
-        (lambda model: ACP(model, Pixels(), alpha="largest_slope"), 20.0),
-        (lambda model: PRONG(model, Pixels(), refresh_every=20), 22.0),
-        (lambda model: PRONG(model, Pixels(), lr=0.003, momentum=0.9, refresh_every=20), 22.0),
-        (lambda model: UpdatedBackpropagation(model, Pixels(), lr=0.1), 25.5),
-        (lambda model: UpdatedBackpropagation(model, Pixels(), lr=0.1, second_order_activation=False), 25.5),
+        (lambda model: CentredGradientDescent(model, Bernoulli(), lr=0.3), 20.0),
+        (lambda model: CentredGradientDescent(model, Bernoulli(), lr=0.3, consistent_bias=True), 20.0),
+        (lambda model: CentredGradientDescent(model, Bernoulli(), lr=0.3, decay=0.9), 21.0),
+        (lambda model: LocalCriterion(model, Bernoulli()), 20.0),
+        (lambda model: ACP(model, Bernoulli(), refresh_every=20), 20.0),
+        (lambda model: ACP(model, Bernoulli(), ridge_on="all", refresh_every=20), 21.0),
+        (lambda model: ACP(model, Bernoulli(), alpha="largest_slope"), 20.0),
+        (lambda model: PRONG(model, Bernoulli(), refresh_every=20), 22.0),
+        (lambda model: PRONG(model, Bernoulli(), lr=0.003, momentum=0.9, refresh_every=20), 22.0),
+        (lambda model: UpdatedBackpropagation(model, Bernoulli()), 25.5),
+        (
+            lambda model: UpdatedBackpropagation(model, Bernoulli(), lr=0.1, second_order_activation=False),
+            25.5,
+        ),
     ],
 )
 def test_an_autoencoder_learns_more_of_digits_than_their_mean(digits, make, reached):

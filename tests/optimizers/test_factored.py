@@ -18,15 +18,25 @@ def a_factor(size, *, scale=1.0, seed=0):
     return scale * root @ root.T
 
 
+NORMS = {
+    "trace": lambda matrix: float(matrix.trace()),
+    "frobenius": lambda matrix: float(matrix.norm()),
+    "spectral": lambda matrix: float(torch.linalg.eigvalsh(matrix)[-1]),
+}
+
+
+@pytest.mark.row(160)
+@pytest.mark.parametrize("norm", NORMS)
 @settings(deadline=None)
 @given(of_inputs=scales, of_outputs=scales, tilt=st.floats(0.1, 10.0))
-def test_pi_makes_the_departure_from_exact_damping_smallest_in_trace_norm(of_inputs, of_outputs, tilt):
+def test_pi_makes_the_departure_from_exact_damping_smallest_in_its_norm(norm, of_inputs, of_outputs, tilt):
     first, second = a_factor(4, scale=of_inputs), a_factor(3, scale=of_outputs, seed=1)
+    size = NORMS[norm]
 
-    def departure(pi):  # trace norm of π I ⊗ G + 1/π A ⊗ I, at most
-        return pi * 4 * float(second.trace()) + float(first.trace()) * 3 / pi
+    def departure(pi):  # π I ⊗ G + 1/π A ⊗ I, at most
+        return pi * size(torch.eye(4)) * size(second) + size(first) * size(torch.eye(3)) / pi
 
-    pi = balance(first, second)
+    pi = balance(first, second, norm=norm)
     assert departure(pi) <= departure(pi * tilt) * (1 + 1e-12)
 
 
@@ -44,11 +54,22 @@ def test_the_two_shifts_multiply_to_the_tikhonov_strength(of_inputs, of_outputs,
     assert (shifts[0][:3] * shifts[1] / gamma**2 - 1).abs().max() <= slack
 
 
+@pytest.mark.row(160)
+@pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("value", [0.0, math.inf, math.nan])
-def test_pi_is_one_where_a_factor_is_zero_or_not_finite(value):
+def test_pi_is_one_where_a_factor_is_zero_or_not_finite(value, norm):
     sick, sound = torch.full((2, 2), value), torch.eye(3)
 
-    assert balance(sick, sound) == balance(sound, sick) == 1
+    assert balance(sick, sound, norm=norm) == balance(sound, sick, norm=norm) == 1
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_damping_splits_by_the_norm_that_is_asked_for(norm):
+    first, second = a_factor(4), a_factor(3, seed=1)
+    pi = balance(first, second, norm=norm)
+
+    of_inputs, _ = damped(first, second, gamma=0.5, norm=norm)
+    torch.testing.assert_close(of_inputs - first, 0.5 * pi * torch.eye(4, dtype=torch.float64))
 
 
 def test_a_zero_factor_is_damped_by_gamma_alone():

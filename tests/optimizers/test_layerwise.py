@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import inspect
 import io
 import itertools
 import math
@@ -293,7 +294,7 @@ class Pictures(nn.Module):
         lambda: weight_norm(nn.Linear(4, 3)),
         lambda: l1_unstructured(nn.Linear(4, 3), "weight", 2),
         lambda: Pictures(nn.Conv2d(3, 3, 1, groups=3)),
-        lambda: Pictures(nn.Conv2d(3, 3, 2, padding="same")),
+        lambda: Pictures(nn.Conv2d(3, 3, 3, padding="same")),
         lambda: Pictures(nn.Conv2d(3, 3, 2, padding=1, padding_mode="circular")),
     ],
 )
@@ -303,10 +304,10 @@ def test_what_computes_something_else_moves_along_the_plain_gradient(make, a_bat
     gradients = torch.autograd.grad(CrossEntropy().loss(model(batch[0]), batch[1]), list(model.parameters()))
     optimizer = make(model, lr=0.05)
 
-    expected = [-0.05 * gradient for gradient in gradients]
-    torch.testing.assert_close(
-        moves_of(model, lambda: optimizer.step(*batch)), expected, rtol=1e-9, atol=1e-12
-    )
+    moves = moves_of(model, lambda: optimizer.step(*batch))
+
+    for move, gradient in zip(moves, gradients, strict=True):
+        torch.testing.assert_close(move, -0.05 * gradient, rtol=1e-9, atol=1e-12)
 
 
 @of_layers
@@ -415,7 +416,8 @@ def test_a_call_whose_result_is_thrown_away_has_no_part_in_the_statistics(make, 
 def test_an_update_that_would_overflow_changes_nothing(make, a_network, a_batch):
     model = a_network(4, 3)
     before = weights(model)
-    (step,) = train(make(model, lr=1e308), a_batch, [0])
+    inputs, targets = a_batch(6, 4, 3)
+    step = make(model, lr=1e308).step(1e4 * inputs, targets)
 
     assert step.update_norm == 0
     assert same(weights(model), before)
@@ -509,6 +511,18 @@ def test_what_it_tells_of_a_step_is_so(make, a_network, a_batch, moves_of):
     assert steps[0].gradient_norm == pytest.approx(math.hypot(*(g.norm().item() for g in gradients)))
     assert steps[0].update_norm == pytest.approx(math.hypot(*(move.norm().item() for move in moves)))
     assert steps[0].damping == optimizer.param_groups[0].get("ridge", 0.0)
+
+
+@pytest.mark.parametrize("make", [acp, prong])
+def test_a_step_tells_how_many_updates_ago_a_layer_was_estimated(make, a_network, a_batch):
+    model = a_network(4, 5, 3)
+    model[0].requires_grad_(False)
+    optimizer = make(model)
+    steps = train(optimizer, a_batch, range(2))
+    model[0].requires_grad_(True)
+    steps += train(optimizer, a_batch, range(2))
+
+    assert [dict(step.ages) for step in steps] == [{"2": 0}, {"2": 1}, {"2": 2, "0": 0}, {"2": 0, "0": 0}]
 
 
 @of_all
@@ -654,6 +668,18 @@ def test_a_model_in_bfloat16_trains_with_statistics_that_are_finer(make, a_netwo
     assert losses[-1] < losses[0]
     kept = [t for layer in optimizer.state_dict()["layers"].values() for t in layer.values()]
     assert all(tensor.dtype == torch.float32 for tensor in kept)
+
+
+@pytest.mark.parametrize("kind", [CentredGradientDescent, LocalCriterion, ACP, PRONG, UpdatedBackpropagation])
+def test_a_declared_hyperparameter_has_the_default_of_the_constructor_and_bounds_that_it_takes(
+    kind, a_network
+):
+    arguments = inspect.signature(kind).parameters
+    for declared in kind.hyperparameters:
+        assert arguments[declared.name].default == declared.default
+        bounds = [True, False] if declared.kind == "boolean" else [declared.low, declared.high]
+        for value in declared.choices or bounds:
+            kind(a_network(4, 3), CrossEntropy(), **{declared.name: value})
 
 
 @of_all

@@ -6,13 +6,8 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from optimizers import CrossEntropy, UpdatedBackpropagation
+from optimizers import CrossEntropy, UpdatedBackpropagation, squared_error
 from optimizers.errors import UnsupportedModelError
-
-
-class HalfSquaredError:
-    def loss(self, outputs, targets):
-        return (outputs - targets).square().sum() / (2 * len(outputs))
 
 
 def gradient_below(model, inputs, targets, loss):
@@ -87,14 +82,14 @@ def test_of_two_linear_layers_only_the_cross_term_of_the_update_and_the_curvatur
     inputs, targets = (torch.randn(7, n, generator=stream, dtype=torch.float64) for n in (4, 3))
     start = a_network(4, 5, 3, activation=nn.Identity)
     model, h = copy.deepcopy(start), start[0](inputs).detach()
-    UpdatedBackpropagation(model, HalfSquaredError(), lr=0.5).step(inputs, targets)
+    UpdatedBackpropagation(model, squared_error(half=True), lr=0.5).step(inputs, targets)
     ours = (start[0].weight - model[0].weight).detach() / 0.5
     weight, bias = (
         (a - b).detach() for a, b in zip(model[2].parameters(), start[2].parameters(), strict=True)
     )
 
     model[0].load_state_dict(start[0].state_dict())
-    truth = gradient_below(model, inputs, targets, HalfSquaredError().loss)
+    truth = gradient_below(model, inputs, targets, squared_error(half=True).loss)
     cross = (h @ weight.T + bias) @ weight  # ΔWᵀ S Δs by case, with S = I
     torch.testing.assert_close(truth - ours, cross.T @ inputs / 7, rtol=1e-9, atol=1e-10)
 

@@ -1,0 +1,137 @@
+"""Diagonals of curvature matrices, exact and estimated (Martens 2016, sec. 3.4.4 and 4.9.2-4.9.4).
+
+All are means over the batch, in the form of the parameters. S is the objective's factor, S Sᵀ = R, so that
+what is called the diagonal of G here is that of Jᵀ R J: Gauss-Newton and Fisher alike.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.func import jvp
+
+from optimizers.curvature.network import Network
+from optimizers.curvature.products import output_gradients, pull_by_case
+from optimizers.curvature.vectors import Params
+from optimizers.errors import UnsupportedModelError
+from optimizers.objectives import Objective
+
+ELEMENTWISE = (nn.Identity, nn.Tanh, nn.Sigmoid, nn.ReLU, nn.Softplus, nn.SiLU, nn.ELU)
+
+
+def of_linear_layer(gradients: Tensor, inputs: Tensor) -> Tensor:
+    """Return (1/n) (g ⊙ g)ᵀ (ā ⊙ ā): the mean squares of a linear layer's gradients of cases.
+
+    One row per case; g without 1/n. For the bias, let the inputs have a column of ones.
+    """
+    return gradients.square().T @ inputs.square() / len(inputs)
+
+
+def empirical_fisher(network: Network, objective: Objective, targets: Tensor) -> Params:
+    """Return the mean squares of the gradients of cases, for any layers."""
+    return _mean_squares(network, output_gradients(objective, _outputs(network), targets))
+
+
+def gauss_newton(network: Network, objective: Objective) -> Params:
+    """Return the diagonal of G exactly, by one backward pass for each output: the columns of S."""
+    outputs = _outputs(network)
+    total = {name: torch.zeros_like(tensor) for name, tensor in network.params.items()}
+    for number in range(outputs[0].numel()):
+        column = torch.zeros_like(outputs).flatten(start_dim=1)
+        column[:, number] = 1.0
+        for name, part in _mean_squares(
+            network, objective.factor(outputs, column.reshape_as(outputs))
+        ).items():
+            total[name] += part
+    return total
+
+
+def random_signs(outputs: Tensor, generator: Generator) -> Tensor:
+    """Return 1 or -1 for each output: of all v with E[v vᵀ] = I those whose squares vary least."""
+    chances = torch.full_like(outputs, 0.5)
+    return 2 * torch.bernoulli(chances, generator=generator) - 1
+
+
+def chapelle_erhan(network: Network, objective: Objective, signs: Tensor) -> Params:
+    """Return the mean of (Jᵀ S v)², an unbiased estimate of the diagonal of G by one backward pass."""
+    return _mean_squares(network, objective.factor(_outputs(network), signs))
+
+
+def curvature_propagation(network: Network, objective: Objective, signs: Tensor) -> Params:
+    """Return Jᵀ S v of each case: the mean of their outer products estimates all of G without bias."""
+    return pull_by_case(network, objective.factor(_outputs(network), signs))
+
+
+def becker_lecun(
+    model: nn.Sequential,
+    objective: Objective,
+    inputs: Tensor,
+    targets: Tensor,
+    *,
+    of: Literal["gn", "hessian"],
+) -> Params:
+    """Return the diagonal by Becker & LeCun's recursion, biased: what is off the diagonal is dropped.
+
+    q of the outputs is the diagonal of R; q(s) is φ'(s)² q(a), for the Hessian plus φ''(s) ∂L/∂a, and
+    q(a of the layer below) = (W²)ᵀ q(s). "gn" is never negative. Raises UnsupportedModelError unless the
+    model is a sequence of linear layers and element-wise functions.
+    """
+    values = [inputs]
+    for name, module in model.named_children():
+        _check(name, module)
+        values.append(module(values[-1]).detach())
+
+    slope = output_gradients(objective, values[-1], targets)  # ∂L/∂ of what the module at hand gives
+    q = _diagonal_of_curvature(objective, values[-1])
+    diagonal: Params = {}
+    for (name, module), below in reversed(list(zip(model.named_children(), values[:-1], strict=True))):
+        if isinstance(module, nn.Linear):
+            diagonal[f"{name}.weight"] = q.T @ below.square() / len(below)
+            if module.bias is not None:
+                diagonal[f"{name}.bias"] = q.mean(dim=0)
+            weight = module.weight.detach()
+            q, slope = q @ weight.square(), slope @ weight
+        else:
+            first, second = _derivatives(module, below)
+            q = first.square() * q + (second * slope if of == "hessian" else 0.0)
+            slope = first * slope
+    return {name: diagonal[name] for name, _ in model.named_parameters()}
+
+
+def _outputs(network: Network) -> Tensor:
+    with torch.no_grad():
+        return network(network.params)
+
+
+def _mean_squares(network: Network, rows: Tensor) -> Params:
+    return {name: rows.square().mean(dim=0) for name, rows in pull_by_case(network, rows).items()}
+
+
+def _diagonal_of_curvature(objective: Objective, outputs: Tensor) -> Tensor:
+    columns = []
+    for number in range(outputs.shape[1]):
+        column = torch.zeros_like(outputs)
+        column[:, number] = 1.0
+        columns.append(objective.curvature(outputs, column)[:, number])
+    return torch.stack(columns, dim=1)
+
+
+def _derivatives(module: nn.Module, inputs: Tensor) -> tuple[Tensor, Tensor]:
+    """Return φ'(s) and φ''(s)."""
+    ones = torch.ones_like(inputs)
+
+    def first(rows: Tensor) -> Tensor:
+        slope: Tensor = jvp(module, (rows,), (ones,))[1]
+        return slope
+
+    slope, bend = jvp(first, (inputs,), (ones,))[:2]
+    return slope, bend
+
+
+def _check(name: str, module: nn.Module) -> None:
+    if not isinstance(module, (nn.Linear, *ELEMENTWISE)):
+        raise UnsupportedModelError(
+            name,
+            f"is a {type(module).__name__}, through which the recursion is not defined",
+            "Take the exact diagonal, or that of chapelle_erhan, which know any layer.",
+        )

@@ -1,0 +1,93 @@
+"""Preconditioned conjugate gradients (Martens 2016, algorithm 2), with the stopping rule of Hessian-free.
+
+Minimises q(x) = ½ xᵀ A x - bᵀ x, for A given by products and positive definite along what is visited.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+Product = Callable[[Tensor], Tensor]
+
+RELATIVE, MAX_ITERATIONS, RESIDUAL, ASKED = "progress", "iterations", "residual", "asked"
+CURVATURE = "negative curvature"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solved:
+    """What conjugate gradients found, and how."""
+
+    solution: Tensor
+    residual: Tensor  # A x - b
+    objectives: list[float]  # q(x_i), from i = 0 on
+    iterates: dict[int, Tensor]  # x_i that were kept, by i; always the last
+    stopped: str  # "progress", "iterations", "residual", "asked" or "negative curvature"
+
+    @property
+    def iterations(self) -> int:
+        """Return how many products with A were spent on steps."""
+        return len(self.objectives) - 1
+
+
+def conjugate_gradients(
+    product: Product,
+    b: Tensor,
+    *,
+    start: Tensor | None = None,
+    precondition: Product | None = None,  # P⁻¹, P positive definite
+    max_iterations: int = 250,
+    progress: float = 1e-4,  # ε of eq. 4.2; 0 turns the rule off
+    tolerance: float = 0.0,  # of ‖A x - b‖ / ‖b‖
+    keep: Callable[[int], bool] | None = None,  # which iterates, beside the last
+    stop: Callable[[int, Tensor], bool] | None = None,  # a rule of the caller's own, asked of each iterate
+) -> Solved:
+    """Return the iterate at which the first of the rules stops: see `Solved.stopped`.
+
+    On negative curvature it is the last iterate before it. Dot products are taken in float64.
+    """
+    x = torch.zeros_like(b) if start is None else start.clone()
+    inverse = precondition or torch.clone
+    residual = -b if start is None else product(x) - b
+    y = inverse(residual)
+    p, ry = -y, _dot(residual, y)
+    objectives, iterates, stopped = [_dot(residual - b, x) / 2], {}, MAX_ITERATIONS
+
+    for i in range(1, max_iterations + 1):
+        if _dot(residual, residual) ** 0.5 <= tolerance * _dot(b, b) ** 0.5:
+            stopped = RESIDUAL
+            break
+        ap = product(p)
+        curvature = _dot(p, ap)
+        if not curvature > 0:  # also when it is no number
+            stopped = CURVATURE
+            break
+        step = ry / curvature
+        x = x + step * p
+        residual = residual + step * ap
+        y = inverse(residual)
+        before, ry = ry, _dot(residual, y)
+        p = -y + (ry / before) * p
+
+        objectives.append(_dot(residual - b, x) / 2)  # q(x_i) = ½ (r - b)ᵀ x, free of charge
+        if keep is not None and keep(i):
+            iterates[i] = x
+        if _progress_is_small(objectives, progress):
+            stopped = RELATIVE
+            break
+        if stop is not None and stop(i, x):
+            stopped = ASKED
+            break
+    iterates[len(objectives) - 1] = x
+    return Solved(solution=x, residual=residual, objectives=objectives, iterates=iterates, stopped=stopped)
+
+
+def _progress_is_small(objectives: list[float], progress: float) -> bool:
+    i = len(objectives) - 1
+    k = max(10, i // 10)  # eq. 4.2: the mean progress of the last k steps, relative to all so far
+    return i > k and objectives[i] < 0 and (objectives[i] - objectives[i - k]) / objectives[i] < progress
+
+
+def _dot(first: Tensor, second: Tensor) -> float:
+    return float(first.double() @ second.double())
