@@ -122,7 +122,7 @@ class Layerwise(Optimizer, ABC):
 
         moves = self._moves(changes)
         norm = _norm(moves)
-        if not (math.isfinite(norm) and all(map(_is_finite, kept.values()))):
+        if not math.isfinite(norm):
             return None
         for parameter, move in moves.items():
             parameter.add_(move)

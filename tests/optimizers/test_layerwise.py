@@ -79,14 +79,16 @@ def test_a_resumed_run_is_bit_identical(make, a_network, a_batch):
     optimizer = make(model)
 
     def go_on(optimizer, seeds):
+        steps = []
         for seed in seeds:
             inputs, targets = a_batch(6, 4, 3, seed=seed)
-            optimizer.step(inputs.float(), targets)
+            steps.append(optimizer.step(inputs.float(), targets))
+        return [(step.loss, step.update_norm, step.ages) for step in steps]
 
     go_on(optimizer, range(4))
     file = io.BytesIO()
     torch.save([model.state_dict(), optimizer.state_dict()], file)
-    go_on(optimizer, range(4, 9))
+    expected = go_on(optimizer, range(4, 9))
 
     file.seek(0)
     of_model, of_optimizer = torch.load(file, weights_only=True)
@@ -94,8 +96,7 @@ def test_a_resumed_run_is_bit_identical(make, a_network, a_batch):
     resumed.load_state_dict(of_model)
     other = make(resumed, lr=7.0)
     other.load_state_dict(of_optimizer)
-    go_on(other, range(4, 9))
-
+    assert go_on(other, range(4, 9)) == expected
     assert same(weights(resumed), weights(model))
 
 
@@ -276,6 +277,15 @@ class Scaled(nn.Linear):
         return 2 * super().forward(inputs)
 
 
+class Uncalled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 3)
+
+    def forward(self, inputs):
+        return inputs @ self.layer.weight.T + self.layer.bias
+
+
 class Pictures(nn.Module):
     def __init__(self, convolution):
         super().__init__()
@@ -291,8 +301,10 @@ class Pictures(nn.Module):
     "kind",
     [
         lambda: Scaled(4, 3),
+        Uncalled,
         lambda: weight_norm(nn.Linear(4, 3)),
         lambda: l1_unstructured(nn.Linear(4, 3), "weight", 2),
+        lambda: l1_unstructured(nn.Linear(4, 3), "bias", 1),
         lambda: Pictures(nn.Conv2d(3, 3, 1, groups=3)),
         lambda: Pictures(nn.Conv2d(3, 3, 3, padding="same")),
         lambda: Pictures(nn.Conv2d(3, 3, 2, padding=1, padding_mode="circular")),
@@ -680,6 +692,21 @@ def test_a_declared_hyperparameter_has_the_default_of_the_constructor_and_bounds
         bounds = [True, False] if declared.kind == "boolean" else [declared.low, declared.high]
         for value in declared.choices or bounds:
             kind(a_network(4, 3), CrossEntropy(), **{declared.name: value})
+
+
+@of_layers
+def test_under_autocast_the_step_is_nearly_the_same(make, a_network, a_batch, moves_of):
+    inputs, targets = a_batch(20, 4, 3)
+    moves = []
+    for coarse in (False, True):
+        model = a_network(4, 5, 3).float()
+        optimizer = make(model)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=coarse):
+            moves.append(moves_of(model, lambda o=optimizer: o.step(inputs.float(), targets)))
+
+    for fine, rough in zip(*moves, strict=True):
+        assert rough.dtype == torch.float32
+        assert (rough - fine).norm() < 0.1 * fine.norm()
 
 
 @of_all

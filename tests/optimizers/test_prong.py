@@ -72,6 +72,14 @@ def test_it_takes_the_steps_of_a_network_that_is_trained_in_white_coordinates(a_
     torch.testing.assert_close(model(inputs), white(inputs), **CLOSE)
 
 
+@pytest.mark.parametrize(("momentum", "kept"), [(0.0, 0), (0.8, 4)])
+def test_it_keeps_a_momentum_for_each_parameter_and_none_without(a_network, a_batch, momentum, kept):
+    optimizer = PRONG(a_network(4, 5, 3), CrossEntropy(), momentum=momentum)
+    optimizer.step(*a_batch(6, 4, 3))
+
+    assert len(optimizer.state_dict()["state"]) == kept
+
+
 @pytest.mark.row(126)
 def test_a_refresh_changes_no_output(a_network, a_batch):
     layer, (inputs, _) = a_network(4, 3)[0], a_batch(12, 4, 3)
