@@ -27,12 +27,13 @@ from optimizers.curvature.dense import (
 from optimizers.curvature.network import Network
 from optimizers.curvature.vectors import flat, shaped
 from optimizers.damping.tikhonov import tikhonov
-from optimizers.errors import TooLargeError
+from optimizers.errors import NotPositiveDefiniteError, TooLargeError
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.solvers.eigen import eigen
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
+from optimizers.streams import stream_beside
 
 LIMIT = 5000  # parameters; the matrix takes 200 MB in float64, its inverse some seconds
 
@@ -65,13 +66,13 @@ class _Dense(Optimizer):
         if trained > limit:
             raise TooLargeError(type(self).__name__, trained, limit)
         super().__init__(model.parameters(), {"lr": lr, "damping": damping, "l2": l2})
-        fresh = (
-            torch.Generator().manual_seed(int(torch.randint(2**62, ()))) if generator is None else generator
-        )
-        self._generator = fresh
+        self._generator = stream_beside(next(model.parameters())) if generator is None else generator
 
     def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
-        """Take one update on a batch. If loss, gradient or matrix are not finite, nothing is changed."""
+        """Take one update on a batch. If loss, gradient or matrix are not finite, nothing is changed.
+
+        Raises NotPositiveDefiniteError when the damped matrix is singular.
+        """
         settings, watch = self.param_groups[0], Stopwatch()
         lr, damping, l2 = (float(settings[name]) for name in ("lr", "damping", "l2"))
         network = Network(self._model, inputs)
@@ -87,7 +88,7 @@ class _Dense(Optimizer):
 
         with watch.phase("solve"):
             damped, damping = self._damped(matrix, damping)
-            update = -lr * torch.linalg.solve(damped, gradient)
+            update = -lr * _solved(damped, gradient)
         _add(update, network)
         return replace(
             skipped,
@@ -222,15 +223,19 @@ class NaturalGradient(_Dense):
         return second_moment(torch.cat([gradients_by_case(network, self._objective, y) for y in draws]))
 
 
+def _solved(matrix: Tensor, vector: Tensor) -> Tensor:
+    solution: Tensor
+    solution, failures = torch.linalg.solve_ex(matrix, vector)
+    if failures.item() or not solution.isfinite().all():
+        raise NotPositiveDefiniteError(matrix)
+    return solution
+
+
 def _add(update: Tensor, network: Network) -> None:
     with torch.no_grad():
         for name, change in shaped(update, network.params).items():
             network.params[name].add_(change)  # the model's own storage
         network.keep_buffers()
-
-
-def _generator_beside(parameter: Tensor) -> Generator:
-    return Generator(parameter.device).manual_seed(int(torch.randint(2**62, ())))
 
 
 def _check(**settings: float) -> None:

@@ -3,7 +3,7 @@
 OptimizerError
 ├── UnsupportedModelError       the model has a part this optimizer would train wrongly
 ├── SingularFactorError         a curvature factor of a layer has no inverse
-├── NotPositiveDefiniteError    the same, said by a solver, which does not know the layer
+├── NotPositiveDefiniteError    the same of any matrix, said by a solver, which does not know the layer
 ├── NotFiniteError              a curvature matrix has entries that are infinite or no number
 ├── TooLargeError               a dense matrix would be larger than was allowed
 └── UnsoundError                an objective or a layer contradicts itself

@@ -14,6 +14,7 @@ from optimizers.layers import Recorded, check_all_ran, linear_layers, recording
 from optimizers.objectives import Objective
 from optimizers.solvers.cholesky import inverse
 from optimizers.step import Step
+from optimizers.streams import stream_beside
 
 
 @final
@@ -52,7 +53,7 @@ class KFAC(Optimizer):
         self._objective = objective
         self._updates = 0
         super().__init__(model.parameters(), {"lr": lr, "damping": damping, "refresh_every": refresh_every})
-        self._generator = _generator_beside(next(model.parameters())) if generator is None else generator
+        self._generator = stream_beside(next(model.parameters())) if generator is None else generator
 
     def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
         """Take one update on a batch. Raises SingularFactorError when a factor cannot be inverted."""
@@ -130,10 +131,6 @@ def _check_settings(lr: float, damping: float, refresh_every: int) -> None:
         raise ValueError(f"damping must be finite and above 0, got {damping!r}. A good first try is 0.1.")
     if refresh_every < 1:
         raise ValueError(f"refresh_every counts updates and must be at least 1, got {refresh_every!r}.")
-
-
-def _generator_beside(parameter: Tensor) -> Generator:
-    return Generator(parameter.device).manual_seed(int(torch.randint(2**62, ())))
 
 
 def _gradients(loss: Tensor, layers: Mapping[str, nn.Linear], *, retain_graph: bool) -> dict[str, Tensor]:

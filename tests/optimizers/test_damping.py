@@ -43,6 +43,7 @@ def test_damping_multiplies_each_component_of_the_step_by_its_share_of_curvature
     torch.testing.assert_close(vectors.T @ ours, values / (values + damping) * (vectors.T @ newton))
 
 
+@pytest.mark.row(235)
 @pytest.mark.row(153)
 def test_under_large_damping_the_step_is_minus_the_gradient_over_it():
     matrix, gradient = positive_definite(5), normal(5)
@@ -71,6 +72,7 @@ def test_damped_by_its_own_diagonal_the_step_does_not_depend_on_units(damping, s
     torch.testing.assert_close(units * theirs, step)
 
 
+@pytest.mark.row(235)
 @pytest.mark.row(154)
 def test_damped_by_c_transposed_c_the_step_is_that_of_the_parameters_c_makes():
     # The system of E23 too: (CᵀBC + λCᵀC)⁻¹ Cᵀg = C⁻¹ (B + λI)⁻¹ g.
@@ -192,6 +194,7 @@ def test_the_scale_of_the_loss_changes_no_verdict(scale, after):
     assert near_a_threshold or ours.model_is_trusted == scaled.model_is_trusted
 
 
+@pytest.mark.row(235)
 @settings(deadline=None, max_examples=20)
 @given(lr=st.floats(0.01, 1.99), damping=st.floats(1e-2, 1e2), seed=st.integers(0, 100))
 def test_the_damped_quadratic_is_the_first_order_change_times_one_minus_half_the_rate(lr, damping, seed):
@@ -202,6 +205,7 @@ def test_the_damped_quadratic_is_the_first_order_change_times_one_minus_half_the
     torch.testing.assert_close(quadratic, (1 - lr / 2) * (gradient @ step))
 
 
+@pytest.mark.row(235)
 @pytest.mark.parametrize(
     ("lr", "low", "high"), [(1.0, 1 / 8, 3 / 8), (2.0, 1 / 4, 3 / 4), (5.0, 1 / 4, 3 / 4)]
 )
@@ -282,6 +286,7 @@ def slopes_of(gradient, *directions):
     return torch.stack([gradient @ direction for direction in directions])
 
 
+@pytest.mark.row(235)
 @pytest.mark.row(159)
 @settings(deadline=None, max_examples=30)
 @given(count=st.integers(1, 2), seed=st.integers(0, 1000))

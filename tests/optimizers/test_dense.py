@@ -168,6 +168,7 @@ def test_fisher_split_at_the_probabilities_of_sigmoids_is_fisher_split_at_their_
     torch.testing.assert_close(ours, matrices(plain, Bernoulli(), targets)[0], **NARROW)
 
 
+@pytest.mark.row(235)
 @pytest.mark.row(40)
 def test_gauss_newton_split_at_the_probabilities_of_a_softmax_is_the_empirical_fisher(a_network, a_batch):
     plain, split = at_probabilities(a_network, a_batch, nn.Softmax(dim=1), 3)
@@ -294,6 +295,7 @@ def test_gauss_newton_is_the_hessian_of_the_objective_of_the_linearised_network(
     )
 
 
+@pytest.mark.row(235)
 @pytest.mark.row(170)
 @pytest.mark.row(110)
 def test_the_divergence_of_predictions_is_half_the_square_under_fisher_in_both_orders(a_network, a_batch):

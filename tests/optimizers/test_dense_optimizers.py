@@ -26,7 +26,7 @@ from optimizers.curvature.dense import (
 )
 from optimizers.curvature.network import Network
 from optimizers.damping.tikhonov import tikhonov
-from optimizers.errors import TooLargeError
+from optimizers.errors import NotPositiveDefiniteError, TooLargeError
 from optimizers.stopwatch import Stopwatch
 
 KINDS = {
@@ -278,6 +278,7 @@ def test_the_l2_term_enters_gradient_and_matrix_until_it_is_switched_off():
         torch.testing.assert_close(torch.cat([model.weight, model.bias[:, None]], dim=1).detach(), ridge.T)
 
 
+@pytest.mark.row(235)
 @pytest.mark.parametrize("trade_off", [0.5, 4.0])
 def test_a_natural_step_descends_and_trade_offs_are_rate_and_damping(a_network, a_batch, trade_off):
     # -(1/λ_F) (F + (ε/λ_F) I)⁻¹ ∇h is lr = 1/λ_F with damping ε/λ_F.
@@ -426,6 +427,16 @@ def test_any_layers_train_and_running_statistics_are_updated_once():
     losses += [optimizer.step(inputs, targets).loss for _ in range(15)]
 
     assert sum(losses[-3:]) / 3 < 0.5 * losses[0]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "newton"])  # which raises damping
+def test_an_undamped_singular_matrix_is_an_error_and_no_step(kind):
+    model, (inputs, targets) = linear(), a_regression()
+    before = theta(model)
+    with pytest.raises(NotPositiveDefiniteError, match=r"\(8, 8\) matrix .* Add damping"):
+        KINDS[kind](model, squared_error(), damping=0.0).step(0 * inputs, 0 * targets)
+
+    assert torch.equal(theta(model), before)
 
 
 def test_a_model_beyond_the_limit_is_refused_with_its_size():

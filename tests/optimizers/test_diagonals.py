@@ -72,6 +72,7 @@ def all_signs(cases, outputs):
         yield torch.tensor(signs, dtype=torch.float64).expand(cases, outputs)
 
 
+@pytest.mark.row(235)
 @pytest.mark.row(94)
 def test_chapelle_and_erhans_estimate_is_exact_on_average_over_all_signs(network):
     estimates = [flat(diagonals.chapelle_erhan(network, CrossEntropy(), v)) for v in all_signs(5, 3)]

@@ -130,6 +130,7 @@ def test_where_outputs_are_natural_parameters_the_curvature_is_the_hessian_at_an
         )
 
 
+@pytest.mark.row(235)
 @pytest.mark.row(42)
 @pytest.mark.parametrize("name", EVERY)
 def test_the_four_methods_of_every_objective_agree(name):
@@ -144,6 +145,7 @@ def test_on_probabilities_the_factor_applied_twice_is_the_curvature(objective):
     torch.testing.assert_close(twice, objective.curvature(outputs, outputs))
 
 
+@pytest.mark.row(235)
 @pytest.mark.row(35)
 def test_squared_error_is_the_plain_sum_of_squares_or_half_of_it():
     outputs, targets = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.zeros(2, 2)
@@ -152,6 +154,7 @@ def test_squared_error_is_the_plain_sum_of_squares_or_half_of_it():
     assert squared_error(half=True).loss(outputs, targets) == (1 + 4 + 9 + 16) / 4
 
 
+@pytest.mark.row(235)
 @pytest.mark.row(36)
 def test_the_gaussian_score_points_from_the_output_to_the_target():
     # The mean of the scores' squares then gives the Fisher block I / variance.

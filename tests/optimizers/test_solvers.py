@@ -109,6 +109,7 @@ def test_from_zero_the_iterates_grow_so_that_stopping_early_damps():
     assert (found.iterations, found.stopped) == (7, "iterations")
 
 
+@pytest.mark.row(235)
 @pytest.mark.row(152)
 def test_each_iterate_is_the_best_polynomial_of_the_eigenvalues():
     values = [0.1, 0.5, 1.0, 4.0, 9.0, 30.0]
