@@ -10,24 +10,38 @@ what lives from one step to the next. The *objective* knows the loss and how the
 are sampled, so that the true Fisher matrix is never confused with the empirical one.
 """
 
+from optimizers.acp import ACP
+from optimizers.centred_gradient_descent import CentredGradientDescent
+from optimizers.centred_linear import CentredLinear
 from optimizers.dense import GaussNewton, NaturalGradient, Newton
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kfac import KFAC
+from optimizers.local_criterion import LocalCriterion
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
 from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
+from optimizers.prong import PRONG
 from optimizers.step import Step
+from optimizers.transformed_layer import TransformedLayer
+from optimizers.updated_backpropagation import UpdatedBackpropagation
 
 __all__ = [
+    "ACP",
     "KFAC",
+    "PRONG",
     "Bernoulli",
+    "CentredGradientDescent",
+    "CentredLinear",
     "CrossEntropy",
     "GaussNewton",
     "Gaussian",
     "Hyperparameter",
+    "LocalCriterion",
     "MeanOnlyBatchNorm",
     "NaturalGradient",
     "Newton",
     "Objective",
     "Step",
+    "TransformedLayer",
+    "UpdatedBackpropagation",
     "squared_error",
 ]

@@ -1,9 +1,10 @@
 """The part of a model that K-FAC understands: linear layers, each run once per forward pass."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,8 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 from optimizers.errors import UnsupportedModelError
 
 PRECISE = (torch.float32, torch.float64)
+# What is told of a layer's forward pass: its name, itself, its inputs, its outputs.
+Listener: TypeAlias = Callable[[str, nn.Module, Tensor, Tensor], None]
 ELSEWHERE = "or train this model with an optimizer of torch.optim."
 
 
@@ -62,24 +65,35 @@ def _understood(name: str, module: nn.Module, own: Mapping[str, nn.Parameter]) -
 
 
 @contextmanager
-def recording(layers: Mapping[str, nn.Linear]) -> Iterator[dict[str, Recorded]]:
-    """Record each layer's forward pass while the context is open; no hook outlives it."""
-    records: dict[str, Recorded] = {}
+def listening(layers: Mapping[str, nn.Module], tell: Listener) -> Iterator[None]:
+    """Tell of each layer's forward passes while the context is open; no hook outlives it."""
 
-    def record(
+    def heard(
         name: str, layer: nn.Module, args: tuple[Tensor, ...], kwargs: dict[str, Tensor], outputs: Tensor
     ) -> None:
+        tell(name, layer, args[0] if args else kwargs["input"], outputs)
+
+    with ExitStack() as hooks:
+        for name, layer in layers.items():
+            hooks.callback(layer.register_forward_hook(partial(heard, name), with_kwargs=True).remove)
+        yield
+
+
+@contextmanager
+def recording(layers: Mapping[str, nn.Linear]) -> Iterator[dict[str, Recorded]]:
+    """Record each layer's only forward pass while the context is open; a second one is refused."""
+    records: dict[str, Recorded] = {}
+
+    def record(name: str, layer: nn.Module, inputs: Tensor, outputs: Tensor) -> None:
         if name in records:
             raise UnsupportedModelError(
                 name,
                 "ran more than once in one forward pass, and its curvature is known for one use only",
                 f"Give each use a layer of its own, {ELSEWHERE}",
             )
-        records[name] = _recorded(name, layer, args[0] if args else kwargs["input"], outputs)
+        records[name] = _recorded(name, layer, inputs, outputs)
 
-    with ExitStack() as hooks:
-        for name, layer in layers.items():
-            hooks.callback(layer.register_forward_hook(partial(record, name), with_kwargs=True).remove)
+    with listening(layers, record):
         yield records
 
 

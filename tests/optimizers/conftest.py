@@ -44,3 +44,33 @@ def _a_batch():
 @pytest.fixture(name="most_likely")
 def _most_likely():
     return MostLikely()
+
+
+def layer_rows(model, inputs, targets):
+    """h and g of each linear layer, one row per case; a summed loss leaves each g its own, without 1/n."""
+    row, kept = inputs, []
+    for module in model:
+        before, row = row, module(row)
+        if isinstance(module, nn.Linear):
+            row.retain_grad()
+            kept.append((before.detach(), row))
+    cross_entropy(row, targets, reduction="sum").backward()
+    model.zero_grad()
+    return [(h, s.grad) for h, s in kept]
+
+
+def moves_of(model, update):
+    """What an update adds to each parameter."""
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    update()
+    return [parameter.detach() - start for parameter, start in zip(model.parameters(), before, strict=True)]
+
+
+@pytest.fixture(name="layer_rows")
+def _layer_rows():
+    return layer_rows
+
+
+@pytest.fixture(name="moves_of")
+def _moves_of():
+    return moves_of

@@ -4,7 +4,7 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from tests import dense
-from worker.datasets.digits import digits
+from worker.datasets import load
 from worker.models.autoencoder import autoencoder
 from worker.training.pretraining import corrupted, pretrain
 
@@ -18,7 +18,7 @@ def a_model(sizes=(64, 30, 10)):
 
 
 def some_digits():
-    return digits().train_inputs[:500]
+    return load("digits").train.inputs[:500]
 
 
 def error(model):

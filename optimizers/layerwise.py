@@ -1,0 +1,263 @@
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from optimizers.errors import NotPositiveDefiniteError, SingularFactorError, UnsupportedModelError
+from optimizers.hyperparameter import Hyperparameter
+from optimizers.objectives import Objective
+from optimizers.solvers.cholesky import inverse
+from optimizers.step import Step
+from optimizers.stopwatch import Stopwatch
+from optimizers.uses import (
+    AffineLayer,
+    Gradients,
+    Seen,
+    affine_layers,
+    backward,
+    precise,
+    recording_uses,
+    rows,
+)
+
+Settings: TypeAlias = Mapping[str, Any]
+Kept: TypeAlias = dict[str, Tensor]  # what a layer's rule keeps from one update to the next
+Params: TypeAlias = Iterable[nn.Parameter] | Iterable[dict[str, Any]]
+
+LR = Hyperparameter(name="lr", kind="float", default=0.1, low=1e-3, high=1.0, log=True)
+RIDGE = Hyperparameter(name="ridge", kind="float", default=0.1, low=1e-3, high=10.0, log=True)
+REFRESH_EVERY = Hyperparameter(name="refresh_every", kind="int", default=100, low=1, high=200, log=True)
+
+
+class Layerwise(Optimizer, ABC):
+    """Trains each nn.Linear and nn.Conv2d by the rule of a subclass, every other parameter by plain gradient.
+
+    Plain are also: layers that share a weight, subclasses of the two, groups of channels, padding other than
+    zeros given as numbers, and what is used without a call of its module. A layer called twice has the rows
+    of both calls. What is frozen stays, and may be unfrozen between two steps; so does what the loss does not
+    depend on. A batch whose loss, gradient or update is not finite changes nothing, not even buffers.
+
+    `params` are parameters of the model, or groups of them with settings of their own, as torch takes them;
+    None is all of them. What is not among them stays. A layer belongs whole into one group.
+    """
+
+    hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (LR,)
+
+    def __init__(
+        self, model: nn.Module, objective: Objective, params: Params | None, settings: dict[str, Any]
+    ) -> None:
+        self._model = model
+        self._objective = objective
+        self._layers = affine_layers(model)
+        self._kept: dict[str, Kept] = {}  # by name: a model may be copied, its layers are others then
+        self._updates = 0
+        self._refreshed: dict[str, int] = {}  # by name: the number of the update
+        super().__init__(model.parameters() if params is None else params, settings)
+
+    @staticmethod
+    @abstractmethod
+    def _check(settings: Settings) -> None:
+        """Raise ValueError, with its name, for a setting out of range."""
+
+    @abstractmethod
+    def _rule(
+        self, seen: Seen, kept: Kept, statistics: Tensor | None, settings: Settings
+    ) -> tuple[Tensor, Tensor, Kept]:
+        """Return ΔW, Δb and what to keep. Rows to estimate from come when an estimate is due."""
+
+    def _is_due(self, kept: Kept, *, biased: bool, settings: Settings) -> bool:
+        del kept, biased, settings
+        return False
+
+    def _moves(self, changes: Gradients) -> Gradients:
+        return changes
+
+    def _remember(self, moves: Gradients) -> None:
+        """Keep what was moved. It is called for updates that were taken, and only then."""
+
+    def _step(self, inputs: Tensor, targets: Tensor, statistics: Tensor | None = None) -> Step:
+        buffers, watch = _buffers(self._model), Stopwatch()
+        trained = [p for group in self.param_groups for p in group["params"] if p.requires_grad]
+        layers = self._layers_of(trained)
+        with watch.phase("gradient"):
+            with torch.enable_grad(), recording_uses(layers) as uses:
+                outputs = self._model(inputs)
+            with torch.enable_grad():
+                loss = self._objective.loss(outputs, targets)
+            gradients, seen = backward(loss, trained, layers, uses)
+
+        gradient_norm, update_norm = _norm(gradients), None
+        if math.isfinite(loss.item()) and math.isfinite(gradient_norm):
+            with torch.no_grad(), watch.phase("update"):
+                update_norm = self._update(gradients, seen, statistics)
+        if update_norm is None:
+            _restore(buffers)
+        return Step(
+            loss=loss.item(),
+            damping=float(self.param_groups[0].get("ridge", 0.0)),
+            gradient_norm=gradient_norm,
+            update_norm=update_norm or 0.0,
+            ages={name: self._updates - 1 - number for name, number in self._refreshed.items()},
+            seconds=watch.seconds,
+        )
+
+    def _update(
+        self, gradients: Gradients, seen: Mapping[str, Seen], statistics: Tensor | None
+    ) -> float | None:
+        """Take the update and return its norm; None, with nothing changed, when it would not be finite."""
+        groups = {p: group for group in self.param_groups for p in group["params"]}
+        changes = {p: -groups[p]["lr"] * gradient for p, gradient in gradients.items()}
+        estimates = self._estimates(seen, groups, statistics)
+        if not _is_finite(estimates):
+            return None
+        kept: dict[str, Kept] = {}
+        for name, layer in seen.items():
+            settings = groups[self._layers[name].weight]
+            weight, bias, kept[name] = self._rule(layer, self._kept_of(name), estimates.get(name), settings)
+            _put(changes, self._layers[name], weight, bias)
+
+        moves = self._moves(changes)
+        norm = _norm(moves)
+        if not math.isfinite(norm):
+            return None
+        for parameter, move in moves.items():
+            parameter.add_(move)
+        self._remember(moves)
+        self._kept.update(kept)
+        self._refreshed.update(dict.fromkeys(estimates, self._updates))
+        self._updates += 1
+        return norm
+
+    def _layers_of(self, parameters: Iterable[Tensor]) -> dict[str, AffineLayer]:
+        trained = set(parameters)
+        return {name: layer for name, layer in self._layers.items() if layer.weight in trained}
+
+    def _estimates(
+        self, seen: Mapping[str, Seen], groups: Mapping[Tensor, Settings], statistics: Tensor | None
+    ) -> dict[str, Tensor]:
+        """Return the rows to estimate from, of each layer that is due; its own where others have none."""
+        due = {
+            name: layer.rows
+            for name, layer in seen.items()
+            if self._is_due(
+                self._kept_of(name), biased=layer.biased, settings=groups[self._layers[name].weight]
+            )
+        }
+        if statistics is None or not due:
+            return due
+        layers = {name: self._layers[name] for name in due}
+        buffers = _buffers(self._model)
+        with recording_uses(layers) as uses:
+            self._model(statistics)
+        _restore(buffers)
+        return due | {name: rows(layers[name], calls).to(due[name].dtype) for name, calls in uses.items()}
+
+    def _kept_of(self, name: str) -> Kept:
+        weight = self._layers[name].weight  # the model may have moved or changed its precision since
+        dtype = torch.promote_types(weight.dtype, torch.float32)
+        return {key: kept.to(weight.device, dtype) for key, kept in self._kept.get(name, {}).items()}
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Train more of the model's parameters. Raises ValueError for what the rule cannot train."""
+        self._check({**self.defaults, **param_group})
+        super().add_param_group(param_group)
+        try:
+            self._check_groups()
+        except ValueError:
+            self.param_groups.pop()
+            raise
+
+    def _check_groups(self) -> None:
+        groups = {p: number for number, group in enumerate(self.param_groups) for p in group["params"]}
+        if not groups.keys() <= set(self._model.parameters()):
+            raise ValueError(
+                "A parameter is none of the model's, so no step would reach it. "
+                "Give the optimizer the model that holds it."
+            )
+        for name, layer in self._layers.items():
+            if len({groups[parameter] for parameter in layer.parameters() if parameter in groups}) > 1:
+                raise ValueError(
+                    f"Weight and bias of layer {name!r} are in two groups, but the change of one depends on "
+                    f"the other's. Put both into one group."
+                )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
+        return {
+            **super().state_dict(),
+            "updates": self._updates,
+            "refreshed": dict(self._refreshed),
+            "layers": {name: dict(kept) for name, kept in self._kept.items()},
+        }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over statistics, settings and update count. Raises UnsupportedModelError for other layers."""
+        updates, refreshed, layers = (state_dict[key] for key in ("updates", "refreshed", "layers"))
+        for name in layers:
+            if name not in self._layers:
+                raise UnsupportedModelError(
+                    name,
+                    "is in the saved state but not among the layers of the model",
+                    "Load the state beside the model it was saved with.",
+                )
+        super().load_state_dict(state_dict)
+        self._updates, self._refreshed = updates, dict(refreshed)
+        self._kept = {name: dict(kept) for name, kept in layers.items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = ("_model", "_objective", "_layers", "_kept", "_updates", "_refreshed")
+        return {**super().__getstate__(), **{name: getattr(self, name) for name in own}}
+
+
+def _put(changes: Gradients, layer: AffineLayer, weight: Tensor, bias: Tensor) -> None:
+    changes[layer.weight] = weight.reshape(layer.weight.shape).to(layer.weight.dtype)
+    if layer.bias is not None and layer.bias in changes:
+        changes[layer.bias] = bias.to(layer.bias.dtype)
+
+
+def _buffers(model: nn.Module) -> list[tuple[Tensor, Tensor]]:
+    return [(buffer, buffer.clone()) for buffer in model.buffers()]
+
+
+def _restore(buffers: Iterable[tuple[Tensor, Tensor]]) -> None:
+    with torch.no_grad():
+        for buffer, before in buffers:
+            buffer.copy_(before)
+
+
+def _is_finite(tensors: Mapping[str, Tensor]) -> bool:
+    return all(bool(tensor.isfinite().all()) for tensor in tensors.values())
+
+
+def _norm(gradients: Gradients) -> float:
+    return math.sqrt(sum(float(precise(gradient).square().sum()) for gradient in gradients.values()))
+
+
+def inverted(matrix: Tensor, seen: Seen, damping: float) -> Tensor:
+    """Return the inverse, as precise as the layer's gradient. Raises SingularFactorError with its name."""
+    try:
+        return inverse(matrix).to(seen.weight_gradient.dtype)
+    except NotPositiveDefiniteError:
+        raise SingularFactorError(seen.name, damping) from None
+
+
+def check_lr(lr: float) -> None:
+    """Raise ValueError unless it is finite and at least 0."""
+    if not 0 <= lr < math.inf:
+        raise ValueError(f"lr must be finite and at least 0, got {lr!r}. A good first try is 0.1.")
+
+
+def check_ridge(ridge: float) -> None:
+    """Raise ValueError unless it is finite and at least 0."""
+    if not 0 <= ridge < math.inf:
+        raise ValueError(f"ridge must be finite and at least 0, got {ridge!r}. A good first try is 0.1.")
+
+
+def check_refresh(refresh_every: int) -> None:
+    """Raise ValueError unless it is at least 1."""
+    if refresh_every < 1:
+        raise ValueError(f"refresh_every counts updates and must be at least 1, got {refresh_every!r}.")
