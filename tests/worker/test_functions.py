@@ -48,7 +48,7 @@ def test_only_what_was_asked_for_is_offered():
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        ("nothing", "'nothing' is not installed here: there are classifier"),
+        ("nothing", "'nothing' is not installed here: there are .*classifier"),
         ("nothing:train", "'nothing:train' cannot be loaded: ModuleNotFoundError"),
         ("mine_for_a_test:test", "'mine_for_a_test:test' cannot be loaded: AttributeError"),
         ("mine_for_a_test:NUMBER", "is no function"),
