@@ -1,5 +1,6 @@
 """Ask and tell over HTTP at histories of several lengths, ours and peers': P6 to P9."""
 
+import math
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,7 @@ from app.settings import Settings
 from benchmarks.service import clients, history, rivals, servers
 from benchmarks.service.clients import Seen, p
 from benchmarks.service.figures import Bar, Figure, at_least, at_most, number
+from benchmarks.service.group_commit import disk_rate, slowed
 from benchmarks.service.limits import Limits, limits
 from benchmarks.service.space import SPACE
 from benchmarks.service.wire import STRATEGIES
@@ -72,6 +74,34 @@ def on_sqlite(*, quick: bool) -> Figure:
     return figure
 
 
+def on_slow_disk(*, quick: bool) -> Figure:
+    """Ours and Optuna's on a SQLite file whose disk takes its time, as most do."""
+    plan, found = QUICK if quick else FULL, Results()
+    with slowed() as slow:
+        rate = disk_rate(slow)
+        for synchronous in ("FULL", "NORMAL"):
+            key = (f"{_sqlite(synchronous)}, random", JUDGED, 8)
+            found[key] = _ours_on_sqlite(key, synchronous, plan, **slow)
+        for what, kind in ((AS_SHIPPED, "rdb"), (BY_HAND, "tuned")):
+            with rivals.optuna_on_sqlite(kind, JUDGED) as address:
+                found[what, JUDGED, 8] = rivals.optuna(kind, address, 8, plan.seconds, **slow)
+    about = [
+        *_about(plan),
+        f"{rate:,.0f} fsyncs/s: each fsync and fdatasync takes 4 ms longer (slow_disk.c here), as on disks "
+        "without a cache of their own"
+        if slow
+        else "the disk as it is: no C compiler is here",
+    ]
+    return Figure(
+        name="cycles-slow-disk",
+        title="ask and tell on SQLite, on a slow disk",
+        head=HEAD,
+        rows=[row(key, seen) for key, seen in found.items()],
+        notes=[*about, *_faults(found)],
+        bars=[bar for bar in _sqlite_bars(found) if not math.isnan(bar.found)],
+    )
+
+
 def on_postgresql(*, quick: bool) -> Figure:
     """Ours and Optuna's on PostgreSQL."""
     plan, found, physical = QUICK if quick else FULL, Results(), limits(2)
@@ -102,10 +132,11 @@ def _keys(what: str, histories: Iterable[int]) -> Iterator[Key]:
                 yield f"{what}, {strategy}", trials, count
 
 
-def _ours_on_sqlite(key: Key, synchronous: str, plan: Plan) -> Seen:
+def _ours_on_sqlite(key: Key, synchronous: str, plan: Plan, **settings: str) -> Seen:
     what, trials, count = key
+    settings = {"THIESSEN_SQLITE_SYNCHRONOUS": synchronous.lower(), **settings}
     with history.on_sqlite(trials, what.rpartition(" ")[2]) as address:
-        return _ours(address, count, plan, THIESSEN_SQLITE_SYNCHRONOUS=synchronous.lower())
+        return _ours(address, count, plan, **settings)
 
 
 def _ours(address: str, count: int, plan: Plan, **settings: str) -> Seen:

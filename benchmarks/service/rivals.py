@@ -14,9 +14,10 @@ OPTUNA, VIZIER = "service-optuna", "service-vizier"
 QUIETLY = ("-W", "ignore")  # what it says of its experimental parts
 
 
-def optuna(kind: str, address: str, count: int, seconds: float) -> Seen:
+def optuna(kind: str, address: str, count: int, seconds: float, **settings: str) -> Seen:
     """Let clients of Optuna work on a storage; what it costs is in their CPU time."""
-    return clients.together(_optunas(kind, address, count, seconds))
+    given = ["env", *(f"{name}={value}" for name, value in settings.items())]
+    return clients.together([[*given, *each] for each in _optunas(kind, address, count, seconds)])
 
 
 def optuna_proxy(address: str, count: int, seconds: float) -> Seen:
