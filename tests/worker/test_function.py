@@ -32,6 +32,21 @@ def test_nothing_in_the_range_is_below_the_least_value(name, shares):
     assert landscape.value(point) >= landscape.least - 1e-9
 
 
+def test_how_many_steps_there_will_be_is_told_before_the_first():
+    told = []
+
+    class Watched(Alone):
+        def expect(self, steps):
+            told.append(steps)
+
+        def report(self, step, **metrics):
+            told.append((step, *metrics))
+
+    train({"function": "sphere", "steps": 3}, Watched())
+
+    assert told == [3, (1, "loss"), (2, "loss"), (3, "loss")]
+
+
 def test_a_cone_is_the_distance_from_its_tip():
     assert value_at("cone", [3.0, 4.0]) == 5.0
 

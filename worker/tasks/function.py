@@ -97,6 +97,7 @@ def train(config: Config, context: Context) -> float:
     chosen = read(Function, config)
     value = LANDSCAPES[chosen.function].value(chosen.point)
     value += chosen.noise * Random(context.seed).gauss()
+    context.expect(chosen.steps)
     first = context.checkpoint.restore() + 1
     for step in range(first, chosen.steps + 1):
         time.sleep(chosen.seconds / chosen.steps)
