@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
-from sqlalchemy import Connection, RootTransaction
+from sqlalchemy import Connection, RootTransaction, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from app import failpoint, meters
 from app.storage import bell
+from app.storage.prepared import Prepared, flush
 from app.storage.store import DatabaseUnavailable, Step, Transaction, code_of, explained
 
 Outcome = tuple[Any, BaseException | None]  # of a step: its answer, or what it raised
@@ -19,6 +20,10 @@ Waiting = tuple[Step[Any], Waiter | None]
 
 LARGEST: Final = 64  # steps
 LONGEST: Final = 0.005  # seconds for which steps are added
+# SQLAlchemy's own savepoints cost ten times more.
+_SAVEPOINT, _UNDO, _RELEASE = (
+    Prepared(text(f"{verb} step").columns()) for verb in ("SAVEPOINT", "ROLLBACK TO", "RELEASE")
+)
 _UNDONE: Final = "undone"  # on a connection: what to do if its transaction comes to nothing
 
 
@@ -44,6 +49,7 @@ class Group:
         self._waiters: list[Waiter | None] = []
         self._undone: dict[object, Callable[[], None]] = {}
         self._transaction: RootTransaction | None = None
+        self._has_saved = False
         self._began = time.perf_counter()
 
     def write(self, connect: Callable[[], Connection], steps: Iterator[Waiting]) -> None:
@@ -89,13 +95,14 @@ class Group:
         """
         step, waiter = each
         is_first = not self.outcomes  # which needs no savepoint: nothing was written before it
-        driver: Any = connection.connection.driver_connection  # SQLAlchemy's savepoints cost ten times more
         bell.take(connection)  # what was rung by a step that did not count
         if not is_first:
-            driver.execute("SAVEPOINT step")
+            self._save(connection)
         outcome: Outcome | None = None
         try:
-            outcome = step(connection), None
+            answer = step(connection)
+            flush(connection)
+            outcome = answer, None
         except (OperationalError, DatabaseUnavailable) as error:
             if code_of(error) not in self._left_for:
                 raise
@@ -106,14 +113,21 @@ class Group:
         elif is_first:
             self._begin_anew(connection)
         else:
-            driver.execute("ROLLBACK TO step")
-        if not is_first:
-            driver.execute("RELEASE step")
+            with suppress(DBAPIError):  # whatever else it left to be run comes to nothing, too
+                flush(connection)
+            _UNDO.every(connection, {})
         if outcome is None:
             self.left.append(each)
         else:
             self._waiters.append(waiter)
             self.outcomes.append(outcome)
+
+    def _save(self, connection: Connection) -> None:
+        """Begin a savepoint in the place of the last; the commit releases the last of all."""
+        if self._has_saved:
+            _RELEASE.run(connection, {})
+        _SAVEPOINT.run(connection, {})
+        self._has_saved = True
 
     def _begin_anew(self, connection: Connection) -> None:
         if self._transaction is not None:

@@ -18,9 +18,11 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
 from app import meters
+from app.storage import libpq
 from app.storage.bell import CHANNEL, Callback, Listeners
 from app.storage.documents import JSON
 from app.storage.group import LARGEST, LONGEST, Group, Outcome, Waiter, Waiting, opened, tell
+from app.storage.prepared import flush
 from app.storage.store import (
     COLLIDED,
     STOPPING,
@@ -59,6 +61,7 @@ class PostgresStore:
         url = url.set(drivername="postgresql+psycopg")
         pool = {"pool_size": CONNECTIONS, **OPTIONS}
         self._engine = create_engine(url, **pool)
+        libpq.watch(self._engine, flush)
         self._groups = _Groups(url, self.write)
         readers = create_engine(url, **pool)
         event.listen(readers, "connect", lambda driver, _: _prepare_reader(driver, read_seconds))
@@ -104,6 +107,7 @@ class _Groups:
     def __init__(self, url: URL, write: Callable[[Step[Any]], Any]) -> None:
         self._engine = create_engine(url, pool_size=1, **OPTIONS)
         event.listen(self._engine, "connect", _prepare_groups)
+        libpq.watch(self._engine, flush)
         self._connection: Connection | None = None
         self._write = write
         self._waiting: SimpleQueue[Waiting | None] = SimpleQueue()  # None comes last

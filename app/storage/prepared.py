@@ -4,18 +4,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Dialect, Insert, Select, Update, literal_column
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Dialect,
+    Insert,
+    Select,
+    TextualSelect,
+    Update,
+    literal_column,
+)
+from sqlalchemy import Connection as Transaction
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.visitors import replacement_traverse
 from sqlalchemy.types import TypeEngine
-
-from app.storage.store import Transaction
 
 Row = tuple[Any, ...]
 Values = Mapping[str, Any]
 Process = Callable[[Any], Any] | None  # between our kind of a value and the driver's
 Kinds = Callable[[], list[Any]]  # of columns, as the driver tells them, which costs: asked for once
 Run = Callable[[Transaction, Sequence[Any]], tuple[list[Row], Kinds]]
+KeepBack = Callable[[Transaction, Sequence[Any]], object]
 
 
 class Prepared:
@@ -25,19 +34,26 @@ class Prepared:
     does. Rows are plain tuples here, in the order of the columns.
     """
 
-    def __init__(self, statement: Select[Any] | Insert | Update, *columns: str) -> None:
+    def __init__(self, statement: Select[Any] | Insert | Update | TextualSelect, *columns: str) -> None:
         """Take a statement; of an INSERT also the columns whose values will be given."""
         self._statement = statement
         self._columns = columns or None
         self._compiled: dict[str, _Compiled] = {}
 
     def run(self, tx: Transaction, values: Values) -> None:
-        """Run it for what it writes."""
-        self.every(tx, values)
+        """Run it for what it writes; where waiting costs, with the next that is asked for, or by `flush`.
+
+        What the database refuses of it is raised there.
+        """
+        compiled = self._on(tx)
+        try:
+            compiled.keep_back(tx, compiled.parameters(values))
+        except tx.dialect.loaded_dbapi.Error as error:
+            raise _explained(tx, compiled.text, error) from error
 
     def every(self, tx: Transaction, values: Values) -> list[Row]:
-        """Return all rows."""
-        compiled = self._compiled.get(tx.dialect.name) or self._compile(tx.dialect)
+        """Return all rows, now."""
+        compiled = self._on(tx)
         try:
             rows, kinds = compiled.run(tx, compiled.parameters(values))
         except tx.dialect.loaded_dbapi.Error as error:
@@ -54,15 +70,20 @@ class Prepared:
         rows = self.every(tx, values)
         return rows[0] if rows else None
 
+    def _on(self, tx: Transaction) -> "_Compiled":
+        return self._compiled.get(tx.dialect.name) or self._compile(tx.dialect)
+
     def _compile(self, dialect: Dialect) -> "_Compiled":
-        words, runner = _on(dialect)
+        words, runners = _on(dialect)
         statement: Any = replacement_traverse(self._statement, {}, _written_out)
         compiled = statement.compile(dialect=words, column_keys=self._columns)
         binds = [compiled.binds[name] for name in compiled.positiontup]
         kinds = [bind.type.dialect_impl(dialect) for bind in binds]
+        run, keep_back = runners(str(compiled), kinds)
         made = self._compiled[dialect.name] = _Compiled(
             text=str(compiled),
-            run=runner(str(compiled), kinds),
+            run=run,
+            keep_back=keep_back,
             order=[(bind.key, kind.bind_processor(dialect)) for bind, kind in zip(binds, kinds, strict=True)],
             constants={bind.key: bind.value for bind in binds if not bind.required},
             types=[column.type.dialect_impl(dialect) for column in self._statement.exported_columns],
@@ -70,13 +91,28 @@ class Prepared:
         return made
 
 
-def _on(dialect: Dialect) -> tuple[Dialect, Callable[[str, Sequence[TypeEngine[Any]]], Run]]:
+def flush(tx: Transaction) -> None:
+    """Run what `Prepared.run` has left to be run: before the commit, or before others use the connection."""
+    if tx.dialect.name == "postgresql":
+        from app.storage import libpq
+
+        try:
+            libpq.flush(tx)
+        except tx.dialect.loaded_dbapi.Error as error:
+            raise _explained(tx, "statements sent together", error) from error
+
+
+def _on(dialect: Dialect) -> tuple[Dialect, Callable[[str, Sequence[TypeEngine[Any]]], tuple[Run, KeepBack]]]:
     """Return what to compile for, and what makes of the text, and the kinds of its parameters, what runs."""
     if dialect.name == "postgresql":
         from app.storage import libpq
 
-        return libpq.DIALECT, lambda text, kinds: libpq.Statement(text, kinds).run
-    return dialect, lambda text, _: _by_sqlite(text)
+        def by_libpq(text: str, kinds: Sequence[TypeEngine[Any]]) -> tuple[Run, KeepBack]:
+            statement = libpq.Statement(text, kinds)
+            return statement.run, statement.keep_back
+
+        return libpq.DIALECT, by_libpq
+    return dialect, lambda text, _: (_by_sqlite(text), _by_sqlite(text))
 
 
 def _written_out(element: Any, **_: Any) -> ColumnElement[Any] | None:
@@ -99,6 +135,7 @@ class _Compiled:
 
     text: str
     run: Run
+    keep_back: KeepBack
     order: list[tuple[str, Process]]  # of the parameters
     constants: Values
     types: list[TypeEngine[Any]]

@@ -23,6 +23,9 @@ from app.storage.store import STOPPING, DatabaseUnavailable, Readers, Step, expl
 T = TypeVar("T")
 
 READERS: Final = 4
+LOGGED: Final = (
+    4000  # pages, 16 MB, before they are copied into the file: most are written many times till then
+)
 LOOK_EVERY: Final = 100_000  # of SQLite's instructions, some milliseconds: is the time of this reader over?
 
 
@@ -209,6 +212,7 @@ def _prepare(driver: Any, record: Any) -> None:
     driver.isolation_level = None  # we say BEGIN ourselves; the driver's own guesses break savepoints
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
         driver.execute(f"PRAGMA {pragma}")
+    driver.execute(f"PRAGMA wal_autocheckpoint={LOGGED}")
 
 
 def _driver(connection: Connection) -> Any:

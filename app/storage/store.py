@@ -18,6 +18,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalErr
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.storage.bell import Callback
+from app.storage.prepared import flush
 
 T = TypeVar("T")
 Transaction = Connection
@@ -138,6 +139,7 @@ def run(engine: Engine, step: Step[T]) -> T:
         try:
             with engine.begin() as transaction:
                 answer = step(transaction)
+                flush(transaction)
                 is_committing = True
         except DBAPIError as error:
             was_cut_off = error.connection_invalidated and not is_committing  # else it may have been kept

@@ -5,10 +5,23 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import BigInteger, Float, bindparam, insert, literal, select, text, update
+from sqlalchemy import (
+    BigInteger,
+    Float,
+    bindparam,
+    create_engine,
+    delete,
+    func,
+    insert,
+    literal,
+    make_url,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
-from app.storage import open_store
+from app.storage import libpq, open_store
 from app.storage.documents import read, written
 from app.storage.prepared import Prepared
 from app.storage.schema import prepare
@@ -125,6 +138,117 @@ def test_what_the_database_refuses_is_raised_as_sqlalchemy_raises_it(store):
 
     with pytest.raises(IntegrityError):
         store.write(twice)
+
+
+def test_what_a_step_writes_last_is_committed_with_it(store):
+    store.write(lambda tx: REGISTER.run(tx, a_worker("alone")))
+    in_one_group(store, *[lambda tx, n=n: REGISTER.run(tx, a_worker(n)) for n in "abc"])
+
+    names = select(workers.c.name).order_by("name")
+    assert store.read(lambda tx: tx.execute(names).scalars().all()) == ["a", "alone", "b", "c"]
+
+
+def test_what_a_step_writes_is_seen_by_all_that_it_asks_for_behind_it(store):
+    def step(tx):
+        REGISTER.run(tx, a_worker("a"))
+        plain = tx.execute(select(workers.c.name)).scalars().all()
+        REGISTER.run(tx, a_worker("b"))
+        return plain, Prepared(select(workers.c.name).order_by("name")).every(tx, {})
+
+    assert store.write(step) == (["a"], [("a",), ("b",)])
+    store.write(lambda tx: tx.execute(delete(workers)).rowcount)
+    assert in_one_group(store, lambda _: None, step)[1] == (["a"], [("a",), ("b",)])
+
+
+def test_a_statement_that_is_refused_at_the_end_of_a_step_undoes_that_step_alone(store):
+    def register(name):
+        return lambda tx: REGISTER.run(tx, a_worker(name))
+
+    def twice(tx):
+        register("c")(tx)
+        register("a")(tx)  # which is refused when the step is over, where waiting costs
+
+    told = in_one_group(store, register("a"), twice, register("b"))
+
+    assert [type(each) for each in told] == [type(None), IntegrityError, type(None)]
+    names = select(workers.c.name).order_by("name")
+    assert store.read(lambda tx: tx.execute(names).scalars().all()) == ["a", "b"]
+
+
+def test_a_step_that_breaks_behind_a_refused_statement_raises_its_own_error(store):
+    def breaks(tx):
+        REGISTER.run(tx, a_worker("a"))
+        raise LookupError("mine")
+
+    told = in_one_group(store, lambda tx: REGISTER.run(tx, a_worker("a")), breaks, lambda _: "served")
+
+    assert isinstance(told[1], LookupError | IntegrityError)  # SQLite refuses at once
+    assert told[2] == "served"
+    assert store.read(lambda tx: tx.execute(select(workers.c.name)).scalars().all()) == ["a"]
+
+
+def test_what_a_step_alone_wrote_before_it_broke_is_forgotten(store):
+    def breaks(tx):
+        REGISTER.run(tx, a_worker("gone"))
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError):
+        store.write(breaks)
+    store.write(lambda tx: REGISTER.run(tx, a_worker("stays")))
+
+    assert store.read(lambda tx: tx.execute(select(workers.c.name)).scalars().all()) == ["stays"]
+
+
+def test_a_connection_that_is_cut_with_statements_kept_back_costs_nobody_an_error(postgres):
+    address = postgres.new_database()
+    store, other = open_store(address), open_store(address)
+    prepare(store)
+    runs = []
+
+    def step(tx):
+        runs.append(Prepared(select(func.pg_backend_pid())).one(tx, {})[0])
+        REGISTER.run(tx, a_worker("a"))
+        if len(runs) == 1:
+            kill = text(f"SELECT pg_terminate_backend({runs[0]}, 5000)")
+            assert other.write(lambda tx: tx.execute(kill).scalar())
+        REGISTER.run(tx, a_worker("b"))
+
+    assert in_one_group(store, lambda _: None, step, lambda _: "served") == [None, None, "served"]
+    assert len(runs) == 2
+    assert store.read(lambda tx: tx.execute(select(func.count()).select_from(workers)).scalar()) == 2
+    store.close()
+    other.close()
+    postgres.drop(address)
+
+
+def test_a_commit_that_would_lose_what_is_kept_back_is_refused(postgres):
+    address = postgres.new_database()
+    store = open_store(address)
+    prepare(store)
+    engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
+    libpq.watch(engine, flush=lambda _: None)
+
+    def committed():
+        with engine.begin() as tx:
+            REGISTER.run(tx, a_worker("a"))
+
+    with pytest.raises(AssertionError, match="kept back"):
+        committed()
+    engine.dispose()
+    store.close()
+    postgres.drop(address)
+
+
+def test_more_is_kept_back_than_the_line_to_the_database_holds(store):
+    """Both sides would wait for each other if nobody read while it writes."""
+    large = "x" * 2_000_000
+
+    def step(tx):
+        for number in range(20):
+            REGISTER.run(tx, {**a_worker(f"w{number}"), "labels": {"site": large}})
+        return Prepared(select(workers.c.labels)).every(tx, {})
+
+    assert [labels["site"] == large for (labels,) in store.write(step)] == [True] * 20
 
 
 def test_a_constant_of_a_statement_stays(store):
