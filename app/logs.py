@@ -10,6 +10,7 @@ import sys
 import traceback
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 from pydantic_core import to_json
@@ -49,6 +50,9 @@ def configure(form: str, level: str) -> None:
 def redacted(text: str) -> str:
     """Return the text with lease ids cut to 8 characters, and without tokens and passwords."""
     return _SECRET.sub(lambda found: f"{found[found.lastindex or 0]}…", text)
+
+
+_redacted_name = lru_cache(1024)(redacted)  # of methods, routes, studies, workers: the same again and again
 
 
 class ForPeople(logging.Formatter):
@@ -91,7 +95,7 @@ def _fields(record: logging.LogRecord) -> dict[str, object]:
     for name in NAMED:
         value = getattr(record, name, None)
         if value is not None:
-            fields[name] = value if isinstance(value, int | float) else redacted(str(value))
+            fields[name] = value if isinstance(value, int | float) else _redacted_name(str(value))
     return fields
 
 

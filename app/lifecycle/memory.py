@@ -29,6 +29,8 @@ from thiessen.space import Config
 MOST_STUDIES: Final = 64  # remembered at once: the least lately used is forgotten first
 MOST_BEHIND: Final = 1000  # numbers learned within a step that writes; more are for `catch_up`
 PAGE: Final = 1000  # rows read at once: what they take lies between what is kept, and stays taken
+M_MMAP_THRESHOLD: Final = -3  # malloc.h
+LARGE: Final = 2 * 1024 * 1024  # bytes; what proposals use again and again is smaller
 PATIENCE_SECONDS: Final = 0.2  # of a step that writes, for one that reads
 
 
@@ -98,6 +100,7 @@ class Memory:
             except StrategyError as error:  # stored by another version
                 raise StrategyUnavailable(study.spec.name, f"is not known to this server: {error}") from error
             is_ours = strategy.replayable
+            _set_large_arrays_apart()
             history = history_of(store.read, study) if is_ours else History(study.spec.space)
             self._keep(Remembered(study, strategy, history))
             _give_back()
@@ -169,9 +172,18 @@ class Memory:
         return kept
 
 
+def _set_large_arrays_apart() -> None:
+    """Let arrays of megabytes lie outside the heap, where each goes back to the system when it is freed.
+
+    glibc would begin to put larger and larger ones into the heap, where what is left among them holds them.
+    """
+    with suppress(AttributeError):  # glibc's alone, and no other needs it
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+
+
 def _give_back() -> None:
     """Give the system back what reading has freed: the history grew among it, so it lies scattered."""
-    with suppress(AttributeError):  # glibc's alone, and no other needs it
+    with suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 

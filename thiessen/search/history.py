@@ -11,7 +11,7 @@ from thiessen.space import Config, Space
 Outcome = Literal["succeeded", "diverged", "pruned", "failed", "cancelled", "queued"]
 Duplicates = Literal["forbid", "allow", "memoise"]
 
-PAGE: Final = 5000  # trials entered at once, when a history begins
+PAGE: Final = 1000  # trials entered at once, when a history begins
 BROKEN: Final = frozenset({"error", "out_of_memory"})  # the causes of a failure that speak of the config
 
 
