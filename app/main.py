@@ -15,6 +15,7 @@ from app.api import (
     events,
     export,
     health,
+    history,
     leases,
     metrics,
     projects,
@@ -108,6 +109,7 @@ def build(settings: Settings) -> FastAPI:
         studies,
         trials,
         export,
+        history,
         replay,
         events,
         best,
@@ -117,7 +119,7 @@ def build(settings: Settings) -> FastAPI:
         webhooks,
     ):
         app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
-    for router in (studies, trials, export, replay, events):
+    for router in (studies, trials, export, history, replay, events):
         app.include_router(
             router.router,
             prefix="/api/v1/projects/{project}",

@@ -21,6 +21,7 @@ from thiessen.contract import (
     Failure,
     Heartbeat,
     HeartbeatAnswer,
+    History,
     Lease,
     LeaseRequest,
     Leases,
@@ -118,6 +119,10 @@ class Client:
     def best(self, name: str, *, top: int = 10) -> list[BestConfig]:
         """Return the best configs of a study, best first. Raises StudyNotFound."""
         return self._send(Best, "GET", self._studies(name, "best"), top=top).best
+
+    def history(self, name: str, *, most: int | None = None) -> History:
+        """Return the finished trials of a study as columns, all or at most so many. Raises StudyNotFound."""
+        return self._send(History, "GET", self._studies(name, "history"), most=most)
 
     def best_of_all(self, *, top: int = 10) -> list[BestConfig]:
         """Return the best config of each study, those of the newest studies first."""

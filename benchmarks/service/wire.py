@@ -64,16 +64,23 @@ class Wire:
             self._receive()
         status, length = head(self._received[:end])
         whole = end + len(END) + length
-        while len(self._received) < whole:
-            self._receive()
+        self._receive_to(whole)
         answer, self._received = self._received[end + len(END) : whole], self._received[whole:]
         return status, answer
 
     def _receive(self) -> None:
-        received = self._socket.recv(1 << 20)
-        if not received:
-            raise ConnectionError("the server closed the connection")
-        self._received += received
+        self._receive_to(len(self._received) + 1)
+
+    def _receive_to(self, length: int) -> None:
+        """Receive until there is so much; put together once, as an answer may have megabytes."""
+        parts, there = [self._received], len(self._received)
+        while there < length:
+            part = self._socket.recv(1 << 20)
+            if not part:
+                raise ConnectionError("the server closed the connection")
+            parts.append(part)
+            there += len(part)
+        self._received = b"".join(parts)
 
 
 class PatientWire:

@@ -1,5 +1,16 @@
 import pytest
 
+SPACE = {
+    "lr": {"type": "float", "low": -1, "high": 1},
+    "größe": {"type": "int", "low": 1, "high": 9},
+    "opt": {"type": "categorical", "choices": ["sgd", "=1+1", "@kfac"]},
+    "mixed": {"type": "categorical", "choices": [1, "a", None, True]},
+    "bias": {"type": "boolean"},
+    "damping": {"type": "float", "low": 0, "high": 1, "when": {"opt": ["@kfac"]}},
+}
+FIRST = {"lr": -0.5, "größe": 3, "opt": "=1+1", "mixed": None, "bias": True}
+SECOND = {"lr": 0.5, "größe": 4, "opt": "@kfac", "mixed": "a", "bias": False, "damping": 0.25}
+
 
 def a_study(**changed):
     return {
@@ -40,3 +51,32 @@ class Caller:
 @pytest.fixture
 def caller(api):
     return Caller(api)
+
+
+@pytest.fixture
+def varied(api):
+    """A study with an imported trial and one that fails, is tried again and succeeds."""
+    post(
+        api, "studies", name="s", task="t", space=SPACE, max_trials=9, strategy="random", direction="maximize"
+    )
+    post(api, "studies/s/trials", trials=[{"config": FIRST, "outcome": {"value": 2.5}, "notes": '-x, "y"\n'}])
+    post(api, "studies/s/trials", trials=[{"config": SECOND}])
+    post(api, f"leases/{lease(api)}/fail", kind="error", message="boom", traceback="line 1")
+    again = lease(api)
+    post(api, f"leases/{again}/heartbeat", reports=[{"step": 1, "metrics": {"loss": "NaN"}}])
+    post(api, f"leases/{again}/complete", loss=0.5)
+    return api
+
+
+def post(api, path, **body):
+    answer = api.post(f"/api/v1/{path}", json=body)
+    assert answer.is_success, answer.text
+    return answer
+
+
+def lease(api):
+    sent = {"worker": "w", "incarnation": "i", "request_id": str(id(object())), "tasks": ["t"]}
+    lease.count = getattr(lease, "count", 0) + 1
+    sent["request_id"] = str(lease.count)
+    found = post(api, "leases", **sent, slot={"name": "cpu"})
+    return found.json()["leases"][0]["lease_id"]

@@ -4,52 +4,12 @@ import csv
 import io
 import json
 
-import pytest
 from pyarrow import parquet
 
 from app.api import export as exporting
 from app.lifecycle import export as exports
+from tests.api.conftest import FIRST, SECOND, SPACE, lease, post
 from thiessen.search.record import Record
-
-SPACE = {
-    "lr": {"type": "float", "low": -1, "high": 1},
-    "größe": {"type": "int", "low": 1, "high": 9},
-    "opt": {"type": "categorical", "choices": ["sgd", "=1+1", "@kfac"]},
-    "mixed": {"type": "categorical", "choices": [1, "a", None, True]},
-    "bias": {"type": "boolean"},
-    "damping": {"type": "float", "low": 0, "high": 1, "when": {"opt": ["@kfac"]}},
-}
-FIRST = {"lr": -0.5, "größe": 3, "opt": "=1+1", "mixed": None, "bias": True}
-SECOND = {"lr": 0.5, "größe": 4, "opt": "@kfac", "mixed": "a", "bias": False, "damping": 0.25}
-
-
-@pytest.fixture
-def study(api):
-    """A study with an imported trial and one that fails, is tried again and succeeds."""
-    post(
-        api, "studies", name="s", task="t", space=SPACE, max_trials=9, strategy="random", direction="maximize"
-    )
-    post(api, "studies/s/trials", trials=[{"config": FIRST, "outcome": {"value": 2.5}, "notes": '-x, "y"\n'}])
-    post(api, "studies/s/trials", trials=[{"config": SECOND}])
-    post(api, f"leases/{lease(api)}/fail", kind="error", message="boom", traceback="line 1")
-    again = lease(api)
-    post(api, f"leases/{again}/heartbeat", reports=[{"step": 1, "metrics": {"loss": "NaN"}}])
-    post(api, f"leases/{again}/complete", loss=0.5)
-    return api
-
-
-def post(api, path, **body):
-    answer = api.post(f"/api/v1/{path}", json=body)
-    assert answer.is_success, answer.text
-    return answer
-
-
-def lease(api):
-    sent = {"worker": "w", "incarnation": "i", "request_id": str(id(object())), "tasks": ["t"]}
-    lease.count = getattr(lease, "count", 0) + 1
-    sent["request_id"] = str(lease.count)
-    found = post(api, "leases", **sent, slot={"name": "cpu"})
-    return found.json()["leases"][0]["lease_id"]
 
 
 def export(api, kind="json"):
@@ -59,8 +19,8 @@ def export(api, kind="json"):
     return answer
 
 
-def test_the_document_is_a_record_and_holds_all_that_is_known_of_a_trial(study):
-    document = export(study).json()
+def test_the_document_is_a_record_and_holds_all_that_is_known_of_a_trial(varied):
+    document = export(varied).json()
 
     record = Record.from_json(document)
     assert [trial.config for trial in record.trials] == [FIRST, SECOND]
@@ -77,8 +37,8 @@ def test_the_document_is_a_record_and_holds_all_that_is_known_of_a_trial(study):
     assert "lease_id" not in str(document)
 
 
-def test_a_table_has_a_column_for_each_dimension(study):
-    lines = list(csv.DictReader(io.StringIO(export(study, "csv").content.decode(), newline="")))
+def test_a_table_has_a_column_for_each_dimension(varied):
+    lines = list(csv.DictReader(io.StringIO(export(varied, "csv").content.decode(), newline="")))
 
     assert [line["config.größe"] for line in lines] == ["3", "4"]
     assert [line["config.damping"] for line in lines] == ["", "0.25"]
@@ -88,15 +48,15 @@ def test_a_table_has_a_column_for_each_dimension(study):
     ]  # fmt: skip
 
 
-def test_no_cell_of_a_table_is_computed_by_a_spreadsheet(study):
-    lines = list(csv.DictReader(io.StringIO(export(study, "csv").content.decode(), newline="")))
+def test_no_cell_of_a_table_is_computed_by_a_spreadsheet(varied):
+    lines = list(csv.DictReader(io.StringIO(export(varied, "csv").content.decode(), newline="")))
 
     assert [line["config.opt"] for line in lines] == ["'=1+1", "'@kfac"]
     assert lines[0]["notes"] == '\'-x, "y"\n'
 
 
-def test_a_parquet_file_has_the_types_of_the_dimensions(study):
-    table = parquet.read_table(io.BytesIO(export(study, "parquet").content))
+def test_a_parquet_file_has_the_types_of_the_dimensions(varied):
+    table = parquet.read_table(io.BytesIO(export(varied, "parquet").content))
 
     rows = table.to_pylist()
     assert [row["config.lr"] for row in rows] == [-0.5, 0.5]
@@ -108,26 +68,26 @@ def test_a_parquet_file_has_the_types_of_the_dimensions(study):
     assert rows[1]["finished_at"] > rows[0]["created_at"]
 
 
-def test_without_the_package_parquet_is_refused_by_the_name_of_the_extra(study, monkeypatch):
+def test_without_the_package_parquet_is_refused_by_the_name_of_the_extra(varied, monkeypatch):
     monkeypatch.setattr(exporting, "find_spec", lambda _: None)
 
-    refused = study.get("/api/v1/studies/s/export", params={"format": "parquet"})
+    refused = varied.get("/api/v1/studies/s/export", params={"format": "parquet"})
 
     assert refused.status_code == 422
     assert "pip install 'thiessen[server,parquet]'" in refused.json()["detail"]
 
 
-def test_pages_of_any_size_make_the_same_export(study, monkeypatch):
-    at_once = {kind: export(study, kind).content for kind in ("json", "csv")}
+def test_pages_of_any_size_make_the_same_export(varied, monkeypatch):
+    at_once = {kind: export(varied, kind).content for kind in ("json", "csv")}
 
     for size in ("WHOLE_AT_ONCE", "LINES_AT_ONCE", "BATCH"):
         monkeypatch.setattr(exporting, size, 1)
     monkeypatch.setattr(exports, "OBSERVATIONS_AT_ONCE", 1)
 
-    assert export(study, "csv").content == at_once["csv"]
-    bit_by_bit = json.loads(export(study).content)
+    assert export(varied, "csv").content == at_once["csv"]
+    bit_by_bit = json.loads(export(varied).content)
     assert bit_by_bit | {"exported_at": ""} == json.loads(at_once["json"]) | {"exported_at": ""}
-    assert parquet.read_table(io.BytesIO(export(study, "parquet").content)).num_rows == 2
+    assert parquet.read_table(io.BytesIO(export(varied, "parquet").content)).num_rows == 2
 
 
 def test_an_empty_study_has_an_export_too(api):
@@ -142,16 +102,16 @@ async def begun(store):
     return await exports.begin(store, "default", "s")
 
 
-def test_what_happens_after_an_export_began_is_not_in_it(study):
+def test_what_happens_after_an_export_began_is_not_in_it(varied):
     """The watermark decides, not the moment at which a page is read."""
-    store = study.app.state.house.store
-    post(study, "studies/s/trials", trials=[{"config": SECOND | {"größe": 5}}])
-    leased = lease(study)
+    store = varied.app.state.house.store
+    post(varied, "studies/s/trials", trials=[{"config": SECOND | {"größe": 5}}])
+    leased = lease(varied)
 
-    export = study.portal.call(begun, store)
-    post(study, f"leases/{leased}/complete", loss=0.125)
-    post(study, "studies/s/trials", trials=[{"config": SECOND | {"größe": 6}}])
-    document = json.loads(study.portal.call(collected, export))
+    export = varied.portal.call(begun, store)
+    post(varied, f"leases/{leased}/complete", loss=0.125)
+    post(varied, "studies/s/trials", trials=[{"config": SECOND | {"größe": 6}}])
+    document = json.loads(varied.portal.call(collected, export))
 
     assert [trial["state"] for trial in document["trials"]] == ["succeeded", "succeeded", "running"]
     assert (document["trials"][2]["loss"], document["trials"][2]["finished_at"]) == (None, None)

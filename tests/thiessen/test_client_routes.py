@@ -78,6 +78,17 @@ def test_the_best_of_all_studies_are_listed(server):
     assert {(best.study, best.loss) for best in server.best_of_all()} == {("one", 0.5), ("two", 0.25)}
 
 
+def test_a_history_comes_as_columns_all_of_it_or_some(server):
+    server.create_study(a_study())
+    trials = [NewTrial(config={"x": each / 4}, outcome=Loss(loss=each)) for each in (3.0, 1.0, 2.0)]
+    server.add_trials("s", trials)
+
+    history = server.history("s")
+    assert (history.finished, history.columns.value) == (3, [3.0, 1.0, 2.0])
+    assert history.columns.config == {"x": [0.75, 0.25, 0.5]}
+    assert len(server.history("s", most=2).columns.number) == 2
+
+
 def test_a_worker_registers_leases_what_it_has_registered_and_is_drained(server):
     request = LeaseRequest(worker="w", incarnation="i", request_id="1", max=2)
     with pytest.raises(errors.WorkerUnknown):

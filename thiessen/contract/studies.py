@@ -19,9 +19,11 @@ from thiessen.contract.words import (
     NeverNull,
     Notes,
     Request,
+    Scalar,
     Seed,
     StudyState,
     Tags,
+    TrialState,
 )
 
 Strategy = Annotated[
@@ -266,6 +268,26 @@ class Replay(Answer):
     mismatches: list[str] = Field(description="The first that did not, each in a sentence.")
     replayable: bool
     why: str | None = Field(description="Why it cannot be replayed; null when it was.")
+
+
+class HistoryColumns(Answer):
+    """A list for each field of a trial; the n-th entries of all lists are of one trial."""
+
+    number: list[int]
+    state: list[TrialState]
+    value: list[float | None] = Field(description="Null where the trial has none.")
+    config: dict[str, list[Scalar]] = Field(
+        description="A list for each dimension; null where it was inactive."
+    )
+
+
+class History(Answer):
+    """The finished trials of a study."""
+
+    watermark: int = Field(description="The last observation that this tells of: it grows with each end.")
+    trials: int = Field(description="How many the study has.")
+    finished: int = Field(description="How many of them have finished; with `most` not all are told.")
+    columns: HistoryColumns
 
 
 class Studies(Answer):

@@ -1,0 +1,198 @@
+"""The finished trials of studies as columns: what figures and tables are made of.
+
+An observation never changes, so each is read once and kept as numbers; what came since is read when somebody
+asks. A trial that was observed again counts with the latest, and not at all when it is tried again.
+"""
+
+import math
+from array import array
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+from pydantic_core import to_json
+
+from app.domain.study import Study, StudyId
+from app.domain.trial import TrialState
+from app.storage import Step, observations, studies
+from thiessen.columns import Columns
+from thiessen.elementwise import Array
+from thiessen.space import Dimension, Float, Int
+
+PAGE: Final = 1000  # observations read at once
+PIECE: Final = 8192  # values written at once: a few hundred microseconds, in which nobody else runs
+MOST_CELLS: Final = 4_000_000  # kept at once, 32 MB; those of the study asked for last are kept in any case
+
+Read = Callable[[Step[Any]], Any]
+_STATES: Final = [state.value for state in TrialState]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Finished trials as columns, all or some; `finished` counts all."""
+
+    watermark: int
+    finished: int
+    numbers: list[int]
+    states: list[str]
+    losses: Array
+    codes: Array  # a row for each dimension
+
+
+class Finished:
+    """The finished trials of one study, as far as they were read."""
+
+    def __init__(self, study: Study) -> None:
+        self.lock = Lock()
+        self._columns = Columns(study.spec.space)
+        self._dimensions = len(study.spec.space.dimensions)
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.watermark = 0
+        self._trials, self._states, self._losses = array("i"), bytearray(), array("d")
+        self._codes: Array = np.empty((self._dimensions, PAGE))
+        self._row_of = array("i")  # of each trial, the latest; -1 without one
+        self._counts = bytearray()  # of each row, whether it does
+
+    @property
+    def cells(self) -> int:
+        return self._codes.size
+
+    def catch_up(self, read: Read, study_id: StudyId, observed: int) -> None:
+        """Read the observations up to this one."""
+        while self.watermark < observed:
+            last = min(self.watermark + PAGE, observed)
+            page = partial(observations.with_configs, study_id=study_id, after=self.watermark, last=last)
+            self._learn(read(page))
+            self.watermark = last
+
+    def _learn(self, page: list[observations.Stored]) -> None:
+        first = len(self._trials)
+        self._make_room(first + len(page))
+        codes = self._columns.table([each.config for each in page]).codes
+        self._codes[:, first : first + len(page)] = codes.T
+        for row, each in enumerate(page, start=first):
+            self._trials.append(each.trial)
+            self._states.append(_STATES.index(each.outcome))
+            self._losses.append(math.nan if each.loss is None else each.loss)
+            self._row_of.extend([-1] * (each.trial + 1 - len(self._row_of)))
+            if (before := self._row_of[each.trial]) >= 0:
+                self._counts[before] = False
+            self._row_of[each.trial] = row
+            self._counts.append(each.outcome != TrialState.QUEUED)
+
+    def _make_room(self, rows: int) -> None:
+        if rows > self._codes.shape[1]:
+            grown = np.empty((self._dimensions, max(rows, 2 * self._codes.shape[1])))
+            grown[:, : len(self._trials)] = self._codes[:, : len(self._trials)]
+            self._codes = grown
+
+    def shown(self, most: int | None) -> Shown:
+        """Return all, in the order they finished in, or so many: the best and, evenly spread, others."""
+        (rows,) = np.frombuffer(bytes(self._counts), bool).nonzero()
+        finished, losses = len(rows), np.array(self._losses)
+        if most is not None and finished > most:
+            rows = rows[_some(losses[rows], most)]
+        trials, states = np.array(self._trials), np.frombuffer(bytes(self._states), np.uint8)
+        return Shown(
+            watermark=self.watermark,
+            finished=finished,
+            numbers=trials[rows].tolist(),
+            states=[_STATES[state] for state in states[rows].tolist()],
+            losses=losses[rows],
+            codes=self._codes[:, rows],
+        )
+
+
+class Histories:
+    """The finished trials of the studies that were asked for lately."""
+
+    def __init__(self, most_cells: int = MOST_CELLS) -> None:
+        self._most_cells = most_cells
+        self._lock = Lock()
+        self._studies: OrderedDict[StudyId, Finished] = OrderedDict()
+
+    def written(self, read: Read, project: str, name: str, most: int | None) -> bytes:
+        """Return the finished trials of a study as a JSON document of columns. Raises StudyNotFound."""
+        return b"".join(_pieces(*self.shown(read, project, name, most)))
+
+    def shown(self, read: Read, project: str, name: str, most: int | None) -> tuple[Study, Shown]:
+        """Return a study and its finished trials, all or at most so many. Raises StudyNotFound."""
+        find = partial(studies.named, project=project, name=name)
+        finished = self._of(read(find))
+        with finished.lock:
+            study: Study = read(find)  # as it stands now that nobody else reads on
+            if study.standing.observations < finished.watermark:
+                finished.forget()  # the database has lost what was read: a standby took over, say
+            finished.catch_up(read, study.id, study.standing.observations)
+            shown = finished.shown(most)
+        self._forget_some()
+        return study, shown
+
+    def _of(self, study: Study) -> Finished:
+        with self._lock:
+            if study.id not in self._studies:
+                self._studies[study.id] = Finished(study)
+            self._studies.move_to_end(study.id)
+            return self._studies[study.id]
+
+    def _forget_some(self) -> None:
+        with self._lock:
+            cells = sum(each.cells for each in self._studies.values())
+            while len(self._studies) > 1 and cells > self._most_cells:
+                _, forgotten = self._studies.popitem(last=False)
+                cells -= forgotten.cells
+
+
+def _some(losses: Array, most: int) -> Array:
+    """Return the places of so many: a quarter the best, the others evenly spread over the rest."""
+    best = np.argpartition(losses, most // 4)[: most // 4]  # NaN last
+    rest = np.delete(np.arange(len(losses)), best)
+    spread = rest[np.linspace(0, len(rest) - 1, most - len(best)).astype(np.intp)]
+    return np.sort(np.concatenate([best, spread]))
+
+
+def _pieces(study: Study, shown: Shown) -> Iterator[bytes]:
+    head = {"watermark": shown.watermark, "trials": study.standing.trials, "finished": shown.finished}
+    sign = study.spec.direction.loss(1.0)
+    yield to_json(head)[:-1] + b',"columns":{"number":'
+    yield from _list(shown.numbers)
+    yield b',"state":'
+    yield from _list(shown.states)
+    yield b',"value":'
+    yield from _list((sign * shown.losses).tolist())
+    yield b',"config":{'
+    for at, (name, dimension) in enumerate(study.spec.space.dimensions.items()):
+        yield b"," * (at > 0) + to_json(name) + b":"
+        yield from _list(_values(dimension, shown.codes[at]))
+    yield b"}}}"
+
+
+def _list(values: list[Any]) -> Iterator[bytes]:
+    """Yield the text of a list; NaN is null."""
+    yield b"["
+    for start in range(0, len(values), PIECE):
+        piece = to_json(values[start : start + PIECE], inf_nan_mode="null")
+        yield b"," * (start > 0) + piece[1:-1]
+    yield b"]"
+
+
+def _values(dimension: Dimension, codes: Array) -> list[Any]:
+    """Return what the codes of a dimension stand for, None where it was inactive."""
+    values: list[Any]
+    if isinstance(dimension, Float):
+        values = codes.tolist()
+        return values
+    inactive = np.isnan(codes)
+    whole = np.where(inactive, 0, codes).astype(np.int64)
+    if isinstance(dimension, Int):
+        values = whole.tolist()
+        return [None if absent else value for value, absent in zip(values, inactive.tolist(), strict=True)]
+    choices = [*(dimension.values() or ()), None]
+    return [choices[code] for code in np.where(inactive, len(choices) - 1, whole).tolist()]
