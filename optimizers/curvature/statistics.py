@@ -1,0 +1,325 @@
+"""Kronecker factors of every block of a model, from one forward and one backward pass.
+
+    with constant_statistics(model), recording(model, blocks) as uses:
+        outputs = model(inputs)
+    slopes = sampled_slopes(objective, outputs.detach(), generator)
+    statistics = measure(uses, outputs, slopes)
+
+What is sent back through the network is ∂L/∂z of each *case*, of targets sampled from the prediction, over
+the root of the number n of cases. So G = (1/n) Σ g gᵀ is a plain sum, whatever loss the slopes come from.
+
+A layer may use its weights at many positions of a case. `expand` takes every position for a row of its own
+(A the mean over all rows, G the sum over the positions of a case); `reduce` takes a case for one row, the
+mean of its h and the sum of its g. Each is exact for deep linear networks in its own setting: a loss on every
+position, or on their mean (Eschenhagen et al. 2023). A lookup is always expanded.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, final
+
+import torch
+from torch import Generator, Tensor, autograd
+from torch.autograd.graph import GradientEdge, Node
+
+from optimizers.curvature.blocks import Block, Uses, diagonal_block
+from optimizers.curvature.factor import Factor, Factors, second_moment
+from optimizers.curvature.forms import Rows, Whole
+from optimizers.curvature.products import output_gradients
+from optimizers.objectives import Objective
+
+Pair: TypeAlias = tuple[str, str]  # of blocks
+Sharing: TypeAlias = Literal["expand", "reduce"]
+
+LIMIT = 4096  # entries of h or g from which on a factor is kept as its diagonal
+LONGEST = 0.95  # weight of the past in running averages, at most
+
+
+def sampled_slopes(
+    objective: Objective, outputs: Tensor, generator: Generator, *, draws: int = 1
+) -> list[Tensor]:
+    """Return ∂L/∂z of each case at targets sampled from the prediction, such that their squares add to F."""
+    return [
+        output_gradients(objective, outputs, objective.sample(outputs, generator)) / math.sqrt(draws)
+        for _ in range(draws)
+    ]
+
+
+def exact_slopes(objective: Objective, outputs: Tensor, generator: Generator) -> list[Tensor]:
+    """Return the columns of S, R = S Sᵀ, one backward pass each: with them G has no noise of sampling.
+
+    Each case has a random sign, of which no square knows; it keeps the diagonal blocks unbiased, which take
+    the cases together.
+    """
+    shape = (len(outputs), *[1] * (outputs.dim() - 1))
+    chances = torch.full(shape, 0.5, device=outputs.device)
+    slopes = []
+    for number in range(outputs[0].numel()):
+        column = torch.zeros_like(outputs).flatten(start_dim=1)
+        column[:, number] = 1.0
+        signs = 2 * torch.bernoulli(chances, generator=generator).to(outputs) - 1
+        slopes.append(signs * objective.factor(outputs, column.reshape_as(outputs)))
+    return slopes
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Statistics:
+    """What one batch says of the curvature: F ~ A ⊗ G of blocks, and the same between neighbours."""
+
+    factors: Mapping[str, Factors]
+    crosses: Mapping[Pair, Factors]  # mean h hᵀ and g gᵀ of i's rows with j's
+
+
+def measure(
+    uses: Uses,
+    outputs: Tensor,
+    slopes: Sequence[Tensor],
+    *,
+    sharing: Sharing = "expand",
+    limit: int = LIMIT,
+    pairs: Sequence[Pair] = (),
+    retain_graph: bool = False,
+) -> Statistics:
+    """Return A and G of all blocks that the outputs depend on; the squares of several slopes are added.
+
+    The slopes are of cases, without 1/n: those of a mean loss would make G too small by n². Of the pairs,
+    those get crosses whose rows are at the same positions and whose factors are matrices without groups.
+    """
+    total = Statistics(factors={}, crosses={})
+    for number, of_cases in enumerate(slopes):
+        keep = retain_graph or number < len(slopes) - 1
+        rows = rows_of(uses, outputs, of_cases, retain_graph=keep)
+        if sharing == "reduce":
+            rows = {name: reduced(each) for name, each in rows.items()}
+        factors = {name: factors_of(each, limit=limit) for name, each in rows.items()}
+        crosses = {(i, j): _cross(rows[i], rows[j]) for i, j in pairs if _are_crossed(rows, factors, i, j)}
+        total = _added(total, Statistics(factors=factors, crosses=crosses))
+    return total
+
+
+def rows_of(uses: Uses, outputs: Tensor, slopes: Tensor, *, retain_graph: bool = False) -> dict[str, Rows]:
+    """Return h and g / √n of every block that the outputs depend on, at the positions of all its uses.
+
+    Where the uses are of different numbers of cases, every position stands for a case.
+    """
+    calls = [(name, use) for name, of_block in uses.calls.items() for use in of_block]
+    alone = [block for block in uses.blocks.values() if isinstance(block.form, Whole)]
+    sources: list[Any] = [use.edge for _, use in calls] + [uses.parameters[block.name] for block in alone]
+    if not (sources and outputs.requires_grad):
+        return {}
+    sent = (slopes / math.sqrt(len(outputs))).to(outputs.dtype)
+    found: Sequence[Tensor | None] = autograd.grad(
+        outputs, sources, sent, retain_graph=retain_graph, allow_unused=True
+    )
+    rows: dict[str, list[Rows]] = {}
+    for (name, use), slope in zip(calls, found[: len(calls)], strict=True):
+        if slope is not None:
+            rows.setdefault(name, []).append(uses.blocks[name].form.rows(use.layer, use.inputs, slope))
+    for block, slope in zip(alone, found[len(calls) :], strict=True):
+        if slope is not None:
+            rows[block.name] = [block.form.rows(None, slope, slope)]
+    return {name: _joined(of_block) for name, of_block in rows.items()}
+
+
+def reduced(rows: Rows) -> Rows:
+    """Return one row for each case, the mean of h and the sum of g; lookups as they are."""
+    if not rows.inputs.is_floating_point():
+        return rows
+    h, g = rows.inputs.mean(dim=1, keepdim=True), rows.outputs.sum(dim=1, keepdim=True)
+    return replace(rows, inputs=h, outputs=g)
+
+
+def factors_of(rows: Rows, *, limit: int = LIMIT) -> Factors:
+    """Return A, the mean square of h over all rows, and G, the sum of that of g / √n."""
+    of_outputs = second_moment(rows.outputs, limit=0 if rows.diagonal else limit)
+    if not rows.inputs.is_floating_point():
+        counts = torch.bincount(rows.inputs[rows.inputs >= 0], minlength=rows.width).to(rows.outputs.dtype)
+        return Factors(
+            inputs=Factor(values=counts / counts.sum().clamp(min=1), diagonal=True), outputs=of_outputs
+        )
+    total = second_moment(rows.inputs, limit=limit)
+    number = rows.inputs.shape[0] * rows.inputs.shape[1]
+    return Factors(inputs=replace(total, values=total.values / number), outputs=of_outputs)
+
+
+def neighbours(uses: Uses) -> list[Pair]:
+    """Return the pairs (i, j) of blocks where j is fed by i alone, and i feeds j alone, each used once.
+
+    As the graph of the forward pass has it, whatever the order in which layers were made. A block that is
+    used twice is nobody's neighbour: what lies between the others and it is another matter for each use.
+    """
+    known = {use.edge.node: name for name, calls in uses.calls.items() for use in calls}
+    fed_by = {
+        name: set().union(*(_nearest(use.origin, known) for use in calls))
+        for name, calls in uses.calls.items()
+    }
+    feeds: dict[str, set[str]] = {}
+    for name, sources in fed_by.items():
+        for source in sources:
+            feeds.setdefault(source, set()).add(name)
+    once = {name for name, calls in uses.calls.items() if len(calls) == 1}
+    return [
+        (source, name)
+        for name, sources in fed_by.items()
+        for source in sources
+        if sources == {source} and feeds[source] == {name} and {source, name} <= once
+    ]
+
+
+def explained(uses: Uses, outputs: Tensor) -> dict[str, Block]:
+    """Return the blocks, those replaced by diagonal ones whose gradient the recorded uses do not make up.
+
+    So it is where a weight is also used without a call of its layer. It takes one backward pass, and keeps
+    the graph.
+    """
+    numbers = torch.arange(outputs.numel(), device=outputs.device).cos()
+    slopes = numbers.reshape(outputs.shape).to(outputs.dtype)
+    rows = rows_of(uses, outputs, slopes, retain_graph=True)
+    names = list(uses.parameters)
+    parameters = [uses.parameters[name] for name in names]
+    found: Sequence[Tensor | None] = autograd.grad(
+        outputs, parameters, slopes, retain_graph=True, allow_unused=True
+    )
+    gradients = {name: slope for name, slope in zip(names, found, strict=True) if slope is not None}
+    zeros = {name: torch.zeros_like(uses.parameters[name]) for name in names}
+
+    unexplained: set[str] = set()
+    for name, block in uses.blocks.items():
+        truth = block.matrix(zeros | gradients)
+        ours = rows[name].gradient() * math.sqrt(len(outputs)) if name in rows else torch.zeros_like(truth)
+        if not (ours - truth).norm() <= _tolerance(outputs) * truth.norm():
+            unexplained.update(block.params)
+    kept = {name: block for name, block in uses.blocks.items() if unexplained.isdisjoint(block.params)}
+    return kept | {name: diagonal_block(name) for name in names if name in unexplained}
+
+
+@final
+class RunningStatistics:
+    """Averages over batches, of every factor: S ← ε S + (1 - ε) S of the batch, ε = min(1 - 1/k, 0.95).
+
+    k counts the batches that told of the factor, so that the first one is taken as it is. A factor of another
+    size than before begins anew. What is kept moves to where the batches are.
+    """
+
+    def __init__(self) -> None:
+        self.kept = Statistics(factors={}, crosses={})
+        self._counts: dict[Any, int] = {}
+
+    def update(self, batch: Statistics) -> bool:
+        """Take over what a batch says; nothing, and return False, if any of it is not finite."""
+        told: dict[Any, Factors] = {**batch.factors, **batch.crosses}
+        if not all(factors.isfinite() for factors in told.values()):
+            return False
+        kept: dict[Any, Factors] = {**self.kept.factors, **self.kept.crosses}
+        for key, new in told.items():
+            if key in kept and not _are_alike(kept[key], new):
+                del kept[key]
+            self._counts[key] = self._counts[key] + 1 if key in kept else 1
+            past = min(1 - 1 / self._counts[key], LONGEST)
+            kept[key] = _mixed(kept[key], new, past) if key in kept else new
+        self.kept = _divided(kept)
+        return True
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that a resumed run needs, as tensors and numbers."""
+        kept: dict[Any, Factors] = {**self.kept.factors, **self.kept.crosses}
+        return {
+            "counts": dict(self._counts),
+            "factors": {key: [(side.values, side.diagonal) for side in _sides(kept[key])] for key in kept},
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take over what another returned."""
+        self._counts = dict(state["counts"])
+        self.kept = _divided(
+            {
+                key: Factors(*(Factor(values=values, diagonal=diagonal) for values, diagonal in sides))
+                for key, sides in state["factors"].items()
+            }
+        )
+
+
+def _sides(factors: Factors) -> tuple[Factor, Factor]:
+    return factors.inputs, factors.outputs
+
+
+def _divided(factors: Mapping[Any, Factors]) -> Statistics:
+    return Statistics(
+        factors={key: each for key, each in factors.items() if isinstance(key, str)},
+        crosses={key: each for key, each in factors.items() if not isinstance(key, str)},
+    )
+
+
+def _are_alike(one: Factors, other: Factors) -> bool:
+    sides = zip(_sides(one), _sides(other), strict=True)
+    return all(a.values.shape == b.values.shape and a.diagonal == b.diagonal for a, b in sides)
+
+
+def _mixed(old: Factors, new: Factors, past: float) -> Factors:
+    sides = zip(_sides(old), _sides(new), strict=True)
+    return Factors(*(replace(b, values=torch.lerp(b.values, a.values.to(b.values), past)) for a, b in sides))
+
+
+def _added(total: Statistics, each: Statistics) -> Statistics:
+    """Return the sums of G; A is the same for all slopes."""
+
+    def joined(old: Mapping[Any, Factors], new: Mapping[Any, Factors]) -> dict[Any, Factors]:
+        return {key: _with_more(old[key], new[key]) if key in old else new[key] for key in new}
+
+    return Statistics(
+        factors=joined(total.factors, each.factors), crosses=joined(total.crosses, each.crosses)
+    )
+
+
+def _with_more(old: Factors, new: Factors) -> Factors:
+    values = old.outputs.values + new.outputs.values
+    return replace(old, outputs=replace(old.outputs, values=values))
+
+
+def _joined(calls: Sequence[Rows]) -> Rows:
+    """Return the rows of all calls, the positions of one after those of another."""
+    if len(calls) == 1:
+        return calls[0]
+    parts = [(rows.inputs, rows.outputs) for rows in calls]
+    dim = 1
+    if len({len(rows.outputs) for rows in calls}) > 1:
+        dim, parts = 0, [(_apart(h), _apart(g)) for h, g in parts]
+    h, g = (torch.cat(side, dim=dim) for side in zip(*parts, strict=True))
+    return replace(calls[0], inputs=h, outputs=g)
+
+
+def _apart(rows: Tensor) -> Tensor:
+    return rows.flatten(end_dim=1)[:, None]
+
+
+def _are_crossed(rows: Mapping[str, Rows], factors: Mapping[str, Factors], i: str, j: str) -> bool:
+    if i not in rows or j not in rows or rows[i].outputs.shape[:-1] != rows[j].outputs.shape[:-1]:
+        return False
+    sides = (*_sides(factors[i]), *_sides(factors[j]))
+    return not any(side.diagonal or side.values.dim() > 2 for side in sides)
+
+
+def _cross(first: Rows, second: Rows) -> Factors:
+    h, of_h = first.inputs.flatten(end_dim=1), second.inputs.flatten(end_dim=1)
+    g, of_g = first.outputs.flatten(end_dim=1), second.outputs.flatten(end_dim=1)
+    return Factors(inputs=Factor(values=h.T @ of_h / len(h)), outputs=Factor(values=g.T @ of_g))
+
+
+def _nearest(origin: GradientEdge | None, known: Mapping[Node, str]) -> set[str]:
+    """Return the blocks whose outputs the inputs depend on through nothing but what is in no block."""
+    found: set[str] = set()
+    ahead, met = [origin.node] if origin is not None else [], set()
+    while ahead:
+        node = ahead.pop()
+        if node in known:
+            found.add(known[node])
+        elif node not in met:
+            met.add(node)
+            ahead += [each for each, _ in node.next_functions if each is not None]
+    return found
+
+
+def _tolerance(outputs: Tensor) -> float:
+    return float(min(4 * torch.finfo(outputs.dtype).eps ** 0.5, 0.1))
