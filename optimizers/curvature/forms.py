@@ -22,6 +22,8 @@ from optimizers.uses import precise
 # groups (cases, positions, groups, width).
 Places: TypeAlias = Callable[[Any, Tensor, Tensor], tuple[Tensor, Tensor]]
 
+SMALL = 512  # entries of a normalisation, up to which it is worth a matrix
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +211,10 @@ class Lookup:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Scaling:
-    """y = w ⊙ x̂ + b after a normalisation: V is [w; b] as one column, g the whole gradient of a case."""
+    """y = w ⊙ x̂ + b after a normalisation: V is [w; b] as one column, g the whole gradient of a case.
+
+    The block is exact; of one with more than 512 entries the diagonal is.
+    """
 
     names: tuple[str, ...]
     normalised: Callable[[Any, Tensor], Tensor]  # x̂, of a layer and its inputs
@@ -231,7 +236,8 @@ class Scaling:
         slopes = precise(gradients)
         by_name = {"weight": slopes * self.normalised(layer, precise(inputs)), "bias": slopes}
         g = torch.cat([self._by_case(by_name[name], layer.weight.dim()) for name in self.names], dim=1)
-        return Rows(inputs=g.new_ones(len(g), 1, 1), outputs=g[:, None], width=1)
+        ones = g.new_ones(len(g), 1, 1)
+        return Rows(inputs=ones, outputs=g[:, None], width=1, diagonal=g.shape[1] > SMALL)
 
     def _by_case(self, slopes: Tensor, dims: int) -> Tensor:
         if self.channels:

@@ -171,6 +171,13 @@ def forwards_replaced(replaced: Mapping[nn.Module, Callable[..., Any]]) -> Itera
     # An attribute of the instance hides the method of the class, so that the layer itself never runs.
     with ExitStack() as undo:
         for module, forward in replaced.items():
-            undo.callback(module.__dict__.pop, "forward", None)
+            undo.callback(_give_back, module, module.__dict__.get("forward"))
             module.__dict__["forward"] = forward
         yield
+
+
+def _give_back(module: nn.Module, own: Callable[..., Any] | None) -> None:
+    if own is None:
+        module.__dict__.pop("forward", None)
+    else:
+        module.__dict__["forward"] = own

@@ -32,7 +32,7 @@ from optimizers.objectives import Objective
 Pair: TypeAlias = tuple[str, str]  # of blocks
 Sharing: TypeAlias = Literal["expand", "reduce"]
 
-LIMIT = 4096  # entries of h or g from which on a factor is kept as its diagonal
+LIMIT = 8192  # entries of h or g from which on a factor is kept as its diagonal
 LONGEST = 0.95  # weight of the past in running averages, at most
 
 
@@ -209,9 +209,9 @@ class RunningStatistics:
 
     def update(self, batch: Statistics) -> bool:
         """Take over what a batch says; nothing, and return False, if any of it is not finite."""
-        told: dict[Any, Factors] = {**batch.factors, **batch.crosses}
-        if not all(factors.isfinite() for factors in told.values()):
+        if not all(factors.isfinite() for factors in batch.factors.values()):
             return False
+        told: dict[Any, Factors] = {**batch.factors, **batch.crosses}
         kept: dict[Any, Factors] = {**self.kept.factors, **self.kept.crosses}
         for key, new in told.items():
             if key in kept and not _are_alike(kept[key], new):

@@ -214,6 +214,14 @@ def test_nothing_is_left_in_the_model(a_batch):
     }
 
 
+def test_a_forward_that_a_user_gave_a_layer_is_given_back():
+    layer = nn.GRU(4, 3)
+    layer.forward = own = lambda inputs: (inputs, None)
+    uses_of(layer)
+
+    assert layer.forward is own
+
+
 def test_a_record_holds_no_model_back(a_network, a_batch):
     gc.disable()
     model, (inputs, _) = a_network(4, 3, 2), a_batch(5, 4, 2)

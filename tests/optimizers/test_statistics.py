@@ -170,6 +170,15 @@ def test_the_block_of_a_normalisation_is_exact(norm):
     torch.testing.assert_close(written_out(statistics.factors["1.weight"]), truth, **CLOSE)
 
 
+def test_of_a_large_normalisation_the_diagonal_is_exact():
+    model = drawn(nn.Sequential(nn.Linear(4, 257), nn.LayerNorm(257), nn.Tanh(), nn.Linear(257, 2)))
+    inputs = normal(5, 4)
+    uses, statistics = exact(model, inputs)
+
+    truth = fisher_of(uses.blocks["1.weight"], model, inputs).diagonal()
+    torch.testing.assert_close(statistics.factors["1.weight"].outputs.values, truth, **CLOSE)
+
+
 def test_expand_is_exact_for_deep_linear_networks_with_a_loss_at_every_position():
     model, inputs = drawn(nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 3), nn.Linear(3, 2))), normal(5, 6, 4)
     uses, statistics = exact(model, inputs)
@@ -387,6 +396,30 @@ def test_more_draws_are_a_mean_over_them():
     torch.testing.assert_close(
         together.outputs.values, torch.stack([each.outputs.values for each in alone]).mean(dim=0), **CLOSE
     )
+
+
+@pytest.mark.parametrize("name", ["dense", "convolution"])
+def test_averaged_over_its_halves_a_batch_has_the_factors_of_the_whole(name):
+    model, inputs = TASKS[name]
+    model = drawn(model)
+    _, whole = exact(model, inputs)
+    halves = kept_of(*[exact(model, half)[1] for half in inputs.chunk(2)])
+
+    for block, factors in whole.factors.items():
+        torch.testing.assert_close(halves.kept.factors[block].inputs.values, factors.inputs.values, **CLOSE)
+        torch.testing.assert_close(halves.kept.factors[block].outputs.values, factors.outputs.values, **CLOSE)
+
+
+def test_a_network_as_training_has_it_is_recorded_alike():
+    model, inputs = drawn(Then(nn.LSTM(4, 3, batch_first=True), first_of)), normal(5, 6, 4)
+    uses, outputs = recorded(model, inputs)
+    plain = measure(uses, outputs, [torch.ones_like(outputs)]).factors
+    with recording(model, find_blocks(model)) as uses:
+        outputs = Network(model, inputs).trained(dict(model.named_parameters()))
+    seen = measure(uses, outputs, [torch.ones_like(outputs)]).factors
+
+    for block, factors in plain.items():
+        torch.testing.assert_close(seen[block].outputs.values, factors.outputs.values, **CLOSE)
 
 
 def in_their_order(factors):
