@@ -104,7 +104,7 @@ def _claims(model: nn.Module, names: Mapping[Tensor, str], rules: Rules) -> Iter
             raise UnsupportedModelError(
                 path, "has sparse gradients, which make no matrix", "Make it with sparse=False."
             )
-        own = {own: names[p] for own, p in layer.named_parameters(remove_duplicate=False) if p in names}
+        own = {own: names[p] for own, p in layer.named_parameters() if p in names}
         for part, whole in rule.forms(layer).items():
             form = whole.only(own)
             if form is not None:
@@ -115,14 +115,13 @@ def _claims(model: nn.Module, names: Mapping[Tensor, str], rules: Rules) -> Iter
 def _agreed(claims: list[Block]) -> list[Block]:
     """Return one block for all layers that claim the same parameters alike; none where they disagree."""
     alike: dict[tuple[tuple[str, ...], Form], list[Block]] = {}
-    by_layer: dict[str, dict[str, set[Form]]] = {}  # by parameter, then by layer
+    layers: dict[str, set[str]] = {}  # by parameter
     for claim in claims:
         alike.setdefault((claim.params, claim.form), []).append(claim)
         for name in claim.params:
-            by_layer.setdefault(name, {}).setdefault(claim.parts[0][0], set()).add(claim.form)
-    disputed = {name for name, forms in by_layer.items() if len({frozenset(f) for f in forms.values()}) > 1}
-    disputed |= {
-        name for params, _ in alike for name in params if len(by_layer[name]) != len(alike[params, _])
+            layers.setdefault(name, set()).update(path for path, _ in claim.parts)
+    disputed = {
+        name for (params, _), found in alike.items() for name in params if len(layers[name]) != len(found)
     }
     return [
         Block(

@@ -387,15 +387,15 @@ def test_more_draws_are_a_mean_over_them():
     uses, outputs = recorded(model, inputs)
     slopes = sampled_slopes(squared_error(), outputs.detach(), stream(), draws=3)
     together = measure(uses, outputs, slopes, retain_graph=True).factors["0.weight"]
+    source = stream()
     alone = [
-        measure(uses, outputs, [math.sqrt(3) * each], retain_graph=True).factors["0.weight"]
-        for each in slopes
+        measure(uses, outputs, sampled(outputs, source), retain_graph=True).factors["0.weight"]
+        for _ in range(3)
     ]
 
+    mean = torch.stack([each.outputs.values for each in alone]).mean(dim=0)
     torch.testing.assert_close(together.inputs.values, alone[0].inputs.values, **CLOSE)
-    torch.testing.assert_close(
-        together.outputs.values, torch.stack([each.outputs.values for each in alone]).mean(dim=0), **CLOSE
-    )
+    torch.testing.assert_close(together.outputs.values, mean, **CLOSE)
 
 
 @pytest.mark.parametrize("name", ["dense", "convolution"])
@@ -542,6 +542,28 @@ def pairs_of(model, inputs):
     return neighbours(uses)
 
 
+def test_factors_hold_no_graph():
+    model, inputs = TASKS["convolution"]
+    _, statistics = exact(drawn(model), inputs)
+
+    assert not any(factors.inputs.values.requires_grad for factors in statistics.factors.values())
+
+
+class Joined(nn.Module):
+    """Two layers that feed one."""
+
+    def __init__(self):
+        super().__init__()
+        self.left, self.right, self.last = (nn.Linear(3, 3) for _ in range(3))
+
+    def forward(self, inputs):
+        return self.last(self.left(inputs).tanh() + self.right(inputs).tanh())
+
+
+def test_a_layer_that_is_fed_by_two_is_the_neighbour_of_none():
+    assert pairs_of(Joined(), torch.randn(5, 3)) == []
+
+
 class Branched(nn.Module):
     """Layers made in another order than they run, one of which feeds two."""
 
@@ -568,6 +590,15 @@ def test_a_layer_that_is_called_twice_has_no_neighbours():
     layer = nn.Linear(3, 3)
 
     assert pairs_of(nn.Sequential(nn.Linear(3, 3), layer, nn.Tanh(), layer), torch.randn(5, 3)) == []
+
+
+def test_a_layer_that_is_fed_twice_by_one_other_is_not_its_neighbour():
+    class Twice(Joined):
+        def forward(self, inputs):
+            below = self.left(inputs).tanh()
+            return self.last(below) + self.last(2 * below)
+
+    assert pairs_of(Twice(), torch.randn(5, 3)) == []
 
 
 def test_crosses_are_the_moments_between_rows_of_neighbours():
