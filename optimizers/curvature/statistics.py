@@ -33,7 +33,6 @@ Pair: TypeAlias = tuple[str, str]  # of blocks
 Sharing: TypeAlias = Literal["expand", "reduce"]
 
 LIMIT = 8192  # entries of h or g from which on a factor is kept as its diagonal
-LONGEST = 0.95  # weight of the past in running averages, at most
 
 
 def sampled_slopes(
@@ -87,16 +86,21 @@ def measure(
     The slopes are of cases, without 1/n: those of a mean loss would make G too small by n². Of the pairs,
     those get crosses whose rows are at the same positions and whose factors are matrices without groups.
     """
-    total = Statistics(factors={}, crosses={})
+    factors: dict[str, Factors] = {}
+    crosses: dict[Pair, Factors] = {}
     for number, of_cases in enumerate(slopes):
         keep = retain_graph or number < len(slopes) - 1
         rows = rows_of(uses, outputs, of_cases, retain_graph=keep)
         if sharing == "reduce":
             rows = {name: reduced(each) for name, each in rows.items()}
-        factors = {name: factors_of(each, limit=limit) for name, each in rows.items()}
-        crosses = {(i, j): _cross(rows[i], rows[j]) for i, j in pairs if _are_crossed(rows, factors, i, j)}
-        total = _added(total, Statistics(factors=factors, crosses=crosses))
-    return total
+        for name, each in rows.items():
+            factors[name] = _more(factors[name], _g(each, limit)) if number else factors_of(each, limit=limit)
+        for i, j in pairs:
+            if (i, j) in crosses:
+                crosses[i, j] = _more(crosses[i, j], _cross_g(rows[i], rows[j]))
+            elif _are_crossed(rows, factors, i, j):
+                crosses[i, j] = Factors(_cross_a(rows[i], rows[j]), _cross_g(rows[i], rows[j]))
+    return Statistics(factors=factors, crosses=crosses)
 
 
 def rows_of(uses: Uses, outputs: Tensor, slopes: Tensor, *, retain_graph: bool = False) -> dict[str, Rows]:
@@ -133,15 +137,22 @@ def reduced(rows: Rows) -> Rows:
 
 def factors_of(rows: Rows, *, limit: int = LIMIT) -> Factors:
     """Return A, the mean square of h over all rows, and G, the sum of that of g / √n."""
-    of_outputs = second_moment(rows.outputs, limit=0 if rows.diagonal else limit)
     if not rows.inputs.is_floating_point():
         counts = torch.bincount(rows.inputs[rows.inputs >= 0], minlength=rows.width).to(rows.outputs.dtype)
-        return Factors(
-            inputs=Factor(values=counts / counts.sum().clamp(min=1), diagonal=True), outputs=of_outputs
-        )
-    total = second_moment(rows.inputs, limit=limit)
-    number = rows.inputs.shape[0] * rows.inputs.shape[1]
-    return Factors(inputs=replace(total, values=total.values / number), outputs=of_outputs)
+        a = Factor(values=counts / counts.sum().clamp(min=1), diagonal=True)
+    else:
+        total = second_moment(rows.inputs, limit=limit)
+        a = replace(total, values=total.values / (rows.inputs.shape[0] * rows.inputs.shape[1]))
+    return Factors(a, _g(rows, limit))
+
+
+def _g(rows: Rows, limit: int) -> Factor:
+    return second_moment(rows.outputs, limit=0 if rows.diagonal else limit)
+
+
+def _more(old: Factors, g: Factor) -> Factors:
+    """Return them with another slope's part of G; A is the same for all slopes."""
+    return replace(old, outputs=replace(g, values=old.outputs.values + g.values))
 
 
 def neighbours(uses: Uses) -> list[Pair]:
@@ -189,7 +200,9 @@ def explained(uses: Uses, outputs: Tensor) -> dict[str, Block]:
     for name, block in uses.blocks.items():
         truth = block.matrix(zeros | gradients)
         ours = rows[name].gradient() * math.sqrt(len(outputs)) if name in rows else torch.zeros_like(truth)
-        if not (ours - truth).norm() <= _tolerance(outputs) * truth.norm():
+        if (ours - truth).norm() > _tolerance(
+            outputs
+        ) * truth.norm():  # of what is not finite nothing is said
             unexplained.update(block.params)
     kept = {name: block for name, block in uses.blocks.items() if unexplained.isdisjoint(block.params)}
     return kept | {name: diagonal_block(name) for name in names if name in unexplained}
@@ -197,13 +210,15 @@ def explained(uses: Uses, outputs: Tensor) -> dict[str, Block]:
 
 @final
 class RunningStatistics:
-    """Averages over batches, of every factor: S ← ε S + (1 - ε) S of the batch, ε = min(1 - 1/k, 0.95).
+    """Averages over batches, of every factor: S ← ε S + (1 - ε) S of the batch, ε = min(1 - 1/k, decay).
 
-    k counts the batches that told of the factor, so that the first one is taken as it is. A factor of another
-    size than before begins anew. What is kept moves to where the batches are.
+    k counts the batches that told of the factor, so that the first one is taken as it is; with a decay of 0
+    the last one is. A factor of another size than before begins anew. What is kept moves to where the
+    batches are.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, decay: float = 0.95) -> None:
+        self.decay = decay
         self.kept = Statistics(factors={}, crosses={})
         self._counts: dict[Any, int] = {}
 
@@ -217,7 +232,7 @@ class RunningStatistics:
             if key in kept and not _are_alike(kept[key], new):
                 del kept[key]
             self._counts[key] = self._counts[key] + 1 if key in kept else 1
-            past = min(1 - 1 / self._counts[key], LONGEST)
+            past = min(1 - 1 / self._counts[key], self.decay)
             kept[key] = _mixed(kept[key], new, past) if key in kept else new
         self.kept = _divided(kept)
         return True
@@ -262,22 +277,6 @@ def _mixed(old: Factors, new: Factors, past: float) -> Factors:
     return Factors(*(replace(b, values=torch.lerp(b.values, a.values.to(b.values), past)) for a, b in sides))
 
 
-def _added(total: Statistics, each: Statistics) -> Statistics:
-    """Return the sums of G; A is the same for all slopes."""
-
-    def joined(old: Mapping[Any, Factors], new: Mapping[Any, Factors]) -> dict[Any, Factors]:
-        return {key: _with_more(old[key], new[key]) if key in old else new[key] for key in new}
-
-    return Statistics(
-        factors=joined(total.factors, each.factors), crosses=joined(total.crosses, each.crosses)
-    )
-
-
-def _with_more(old: Factors, new: Factors) -> Factors:
-    values = old.outputs.values + new.outputs.values
-    return replace(old, outputs=replace(old.outputs, values=values))
-
-
 def _joined(calls: Sequence[Rows]) -> Rows:
     """Return the rows of all calls, the positions of one after those of another."""
     if len(calls) == 1:
@@ -301,10 +300,13 @@ def _are_crossed(rows: Mapping[str, Rows], factors: Mapping[str, Factors], i: st
     return not any(side.diagonal or side.values.dim() > 2 for side in sides)
 
 
-def _cross(first: Rows, second: Rows) -> Factors:
-    h, of_h = first.inputs.flatten(end_dim=1), second.inputs.flatten(end_dim=1)
-    g, of_g = first.outputs.flatten(end_dim=1), second.outputs.flatten(end_dim=1)
-    return Factors(inputs=Factor(values=h.T @ of_h / len(h)), outputs=Factor(values=g.T @ of_g))
+def _cross_a(first: Rows, second: Rows) -> Factor:
+    h, k = first.inputs.flatten(end_dim=1), second.inputs.flatten(end_dim=1)
+    return Factor(values=h.T @ k / len(h))
+
+
+def _cross_g(first: Rows, second: Rows) -> Factor:
+    return Factor(values=first.outputs.flatten(end_dim=1).T @ second.outputs.flatten(end_dim=1))
 
 
 def _nearest(origin: GradientEdge | None, known: Mapping[Node, str]) -> set[str]:

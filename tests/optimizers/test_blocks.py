@@ -302,6 +302,13 @@ def test_the_layers_of_a_model_explain_its_gradients_in_any_precision(name, dtyp
     assert explained(uses, outputs) == uses.blocks
 
 
+def test_a_batch_that_is_not_finite_says_nothing_of_blocks(a_network, a_batch):
+    model, (inputs, _) = a_network(4, 3, 2), a_batch(5, 4, 2)
+    uses, outputs = uses_of(model, torch.nan * inputs)
+
+    assert explained(uses, outputs) == uses.blocks
+
+
 def test_packed_sequences_fall_to_diagonal_blocks():
     torch.manual_seed(0)
     model = Net(lambda net, packed: net.cells(packed)[0].data, cells=nn.GRU(4, 3))

@@ -662,6 +662,14 @@ def test_running_averages_begin_with_the_first_batch_and_forget_by_095_later():
         assert float(running.kept.crosses["layer", "next"].inputs.values[0, 0]) == pytest.approx(expected)
 
 
+def test_without_decay_the_last_batch_is_kept():
+    running = RunningStatistics(decay=0.0)
+    for number in (3.0, 5.0, 4.0):
+        running.update(of(number))
+
+    assert float(running.kept.factors["layer"].inputs.values[0, 0]) == 4.0
+
+
 def test_a_batch_that_is_not_finite_changes_no_average():
     running = kept_of(of(3.0))
     before = running.state_dict()
