@@ -146,9 +146,9 @@ def recording(model: nn.Module, blocks: Mapping[str, Block], *, rules: Rules = R
     Layers whose rule has a forward of its own run by that: recurrent layers step by step. Compiled models
     run without being compiled. No hook outlives the context.
     """
-    modules, parameters = dict(model.named_modules()), dict(model.named_parameters())
-    names = {name for block in blocks.values() for name in block.params}
-    uses = Uses(blocks=blocks, parameters={name: parameters[name] for name in names})
+    modules, names = dict(model.named_modules()), {name for block in blocks.values() for name in block.params}
+    parameters = {name: parameter for name, parameter in model.named_parameters() if name in names}
+    uses = Uses(blocks=blocks, parameters=parameters)
     by_layer: dict[str, dict[str, str]] = {}
     for block in blocks.values():
         for path, part in block.parts:

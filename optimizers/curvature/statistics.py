@@ -108,22 +108,53 @@ def rows_of(uses: Uses, outputs: Tensor, slopes: Tensor, *, retain_graph: bool =
 
     Where the uses are of different numbers of cases, every position stands for a case.
     """
-    calls = [(name, use) for name, of_block in uses.calls.items() for use in of_block]
-    alone = [block for block in uses.blocks.values() if isinstance(block.form, Whole)]
-    sources: list[Any] = [use.edge for _, use in calls] + [uses.parameters[block.name] for block in alone]
-    if not (sources and outputs.requires_grad):
-        return {}
+    alone = {
+        name: uses.parameters[name] for name, block in uses.blocks.items() if isinstance(block.form, Whole)
+    }
+    edges = _edges(uses)
     sent = (slopes / math.sqrt(len(outputs))).to(outputs.dtype)
-    found: Sequence[Tensor | None] = autograd.grad(
-        outputs, sources, sent, retain_graph=retain_graph, allow_unused=True
-    )
+    found = _grad(outputs, [*edges, *alone.values()], sent, retain_graph=retain_graph)
+    rows = _rows(uses, found[: len(edges)])
+    for name, slope in zip(alone, found[len(edges) :], strict=True):
+        if slope is not None:
+            rows[name] = uses.blocks[name].form.rows(None, slope, slope)
+    return rows
+
+
+def backward(
+    uses: Uses, loss: Tensor, *, retain_graph: bool = False
+) -> tuple[dict[str, Tensor], dict[str, Rows]]:
+    """Return the gradient of the loss by parameter, and h and g of the uses, whose products Σ g hᵀ they are.
+
+    Parameters that the loss does not depend on are absent; so are the rows of blocks without a form.
+    """
+    names, edges = list(uses.parameters), _edges(uses)
+    sources = [*edges, *(uses.parameters[name] for name in names)]
+    found = _grad(loss, sources, None, retain_graph=retain_graph)
+    of_parameters = zip(names, found[len(edges) :], strict=True)
+    gradients = {name: slope for name, slope in of_parameters if slope is not None}
+    return gradients, _rows(uses, found[: len(edges)])
+
+
+def _edges(uses: Uses) -> list[Any]:
+    return [use.edge for calls in uses.calls.values() for use in calls]
+
+
+def _grad(
+    outputs: Tensor, sources: Sequence[Any], sent: Tensor | None, *, retain_graph: bool
+) -> Sequence[Tensor | None]:
+    if not (sources and outputs.requires_grad):
+        return [None] * len(sources)
+    return autograd.grad(outputs, sources, sent, retain_graph=retain_graph, allow_unused=True)
+
+
+def _rows(uses: Uses, slopes: Sequence[Tensor | None]) -> dict[str, Rows]:
+    """Return the rows of all uses of each block, from the gradients at their outputs."""
+    calls = [(name, use) for name, of_block in uses.calls.items() for use in of_block]
     rows: dict[str, list[Rows]] = {}
-    for (name, use), slope in zip(calls, found[: len(calls)], strict=True):
+    for (name, use), slope in zip(calls, slopes, strict=True):
         if slope is not None:
             rows.setdefault(name, []).append(uses.blocks[name].form.rows(use.layer, use.inputs, slope))
-    for block, slope in zip(alone, found[len(calls) :], strict=True):
-        if slope is not None:
-            rows[block.name] = [block.form.rows(None, slope, slope)]
     return {name: _joined(of_block) for name, of_block in rows.items()}
 
 
@@ -187,25 +218,21 @@ def explained(uses: Uses, outputs: Tensor) -> dict[str, Block]:
     """
     numbers = torch.arange(outputs.numel(), device=outputs.device).cos()
     slopes = numbers.reshape(outputs.shape).to(outputs.dtype)
-    rows = rows_of(uses, outputs, slopes, retain_graph=True)
-    names = list(uses.parameters)
-    parameters = [uses.parameters[name] for name in names]
-    found: Sequence[Tensor | None] = autograd.grad(
-        outputs, parameters, slopes, retain_graph=True, allow_unused=True
-    )
-    gradients = {name: slope for name, slope in zip(names, found, strict=True) if slope is not None}
-    zeros = {name: torch.zeros_like(uses.parameters[name]) for name in names}
+    gradients, rows = backward(uses, (outputs * slopes).sum(), retain_graph=True)
+    zeros = {name: torch.zeros_like(parameter) for name, parameter in uses.parameters.items()}
 
     unexplained: set[str] = set()
     for name, block in uses.blocks.items():
+        if isinstance(block.form, Whole):
+            continue
         truth = block.matrix(zeros | gradients)
-        ours = rows[name].gradient() * math.sqrt(len(outputs)) if name in rows else torch.zeros_like(truth)
+        ours = rows[name].gradient() if name in rows else torch.zeros_like(truth)
         if (ours - truth).norm() > _tolerance(
             outputs
         ) * truth.norm():  # of what is not finite nothing is said
             unexplained.update(block.params)
     kept = {name: block for name, block in uses.blocks.items() if unexplained.isdisjoint(block.params)}
-    return kept | {name: diagonal_block(name) for name in names if name in unexplained}
+    return kept | {name: diagonal_block(name) for name in zeros if name in unexplained}
 
 
 @final

@@ -309,6 +309,40 @@ def test_a_batch_that_is_not_finite_says_nothing_of_blocks(a_network, a_batch):
     assert explained(uses, outputs) == uses.blocks
 
 
+@pytest.mark.parametrize(
+    ("layer", "inputs"),
+    [
+        (nn.Linear(4, 3), torch.randn(4)),
+        (nn.Conv2d(2, 4, 3, groups=2), torch.randn(2, 4, 4)),
+        (nn.LayerNorm(4), torch.randn(4)),
+        (nn.Embedding(5, 3), torch.tensor(2)),
+        (nn.LSTM(4, 3), torch.randn(5, 4)),
+        (nn.GRU(4, 3), (torch.randn(5, 4), torch.randn(1, 3))),
+        (nn.GRUCell(4, 3), torch.randn(4)),
+        (nn.LSTMCell(4, 3), (torch.randn(4), (torch.randn(3), torch.randn(3)))),
+        (nn.MultiheadAttention(4, 2), torch.randn(5, 4)),
+    ],
+    ids=["linear", "convolution", "norm", "lookup", "LSTM", "GRU", "GRU cell", "LSTM cell", "attention"],
+)
+def test_layers_are_seen_on_one_case_without_the_dimension_of_the_batch(layer, inputs):
+    def outputs_of(net, inputs):
+        if isinstance(net.layer, nn.MultiheadAttention):
+            return net.layer(inputs, inputs, inputs)[0]
+        outputs = net.layer(*inputs) if isinstance(inputs, tuple) else net.layer(inputs)
+        return outputs if isinstance(outputs, torch.Tensor) else outputs[0]
+
+    uses, outputs = uses_of(Net(outputs_of, layer=layer), inputs)
+
+    assert explained(uses, outputs) == uses.blocks
+
+
+def test_matrices_are_in_single_precision_at_least():
+    model = MODELS["convolutional"]().bfloat16()
+    parameters = dict(model.named_parameters())
+
+    assert {block.matrix(parameters).dtype for block in find_blocks(model).values()} == {torch.float32}
+
+
 def test_packed_sequences_fall_to_diagonal_blocks():
     torch.manual_seed(0)
     model = Net(lambda net, packed: net.cells(packed)[0].data, cells=nn.GRU(4, 3))

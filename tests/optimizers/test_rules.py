@@ -94,15 +94,17 @@ def test_the_rows_of_a_layer_make_the_gradient_of_each_case(name):
 @st.composite
 def convolutions(draw):
     groups, dims = draw(st.integers(1, 3)), draw(st.integers(1, 2))
-    size, dilation = draw(st.integers(1, 3)), draw(st.integers(1, 2))
-    padding = draw(st.sampled_from(["same", "valid", 0, 1, 2]))
+    sizes = [draw(st.integers(1, 3)) for _ in range(dims)]
+    dilations = [draw(st.integers(1, 2)) for _ in range(dims)]
+    margins = st.tuples(*[st.integers(0, 2)] * dims)
+    padding = draw(st.one_of(st.sampled_from(["same", "valid"]), margins))
     layer = (nn.Conv1d, nn.Conv2d)[dims - 1](
         groups * draw(st.integers(1, 2)),
         groups * draw(st.integers(1, 2)),
-        size,
-        stride=1 if padding == "same" else draw(st.integers(1, 3)),
+        sizes,
+        stride=1 if padding == "same" else [draw(st.integers(1, 3)) for _ in range(dims)],
         padding=padding,
-        dilation=dilation,
+        dilation=dilations,
         groups=groups,
         bias=draw(st.booleans()),
         padding_mode=draw(st.sampled_from(["zeros", "reflect", "replicate", "circular"])),

@@ -21,6 +21,7 @@ from optimizers.curvature.products import output_gradients, pull_by_case
 from optimizers.curvature.statistics import (
     RunningStatistics,
     Statistics,
+    backward,
     exact_slopes,
     measure,
     neighbours,
@@ -525,16 +526,23 @@ def test_a_side_wider_than_the_limit_is_its_diagonal():
     )
 
 
-def test_rows_of_a_block_make_its_gradient():
-    model, inputs = TASKS["dense"]
-    model = drawn(model)
+def test_a_backward_pass_gives_gradients_and_the_rows_whose_products_they_are():
+    model, inputs = drawn(nn.Sequential(nn.Linear(4, 3), nn.PReLU(), nn.Linear(3, 2))), normal(6, 4)
     uses, outputs = recorded(model, inputs)
-    slopes = normal(6, 2, seed=3)
-    rows = rows_of(uses, outputs, slopes, retain_graph=True)["0.weight"]
+    gradients, rows = backward(uses, outputs.square().mean(), retain_graph=True)
 
-    found = torch.autograd.grad(outputs, list(model[0].parameters()), slopes)
-    truth = uses.blocks["0.weight"].matrix(dict(zip(("0.weight", "0.bias"), found, strict=True)))
-    torch.testing.assert_close(math.sqrt(6) * rows.gradient(), truth, **CLOSE)
+    outputs.square().mean().backward()
+    torch.testing.assert_close(gradients, {name: each.grad for name, each in model.named_parameters()})
+    assert rows.keys() == {"0.weight", "2.weight"}
+    for name, of_block in rows.items():
+        torch.testing.assert_close(of_block.gradient(), uses.blocks[name].matrix(gradients), **CLOSE)
+
+
+def test_outputs_without_a_graph_have_no_factors():
+    model, inputs = drawn(nn.Linear(4, 3)), normal(6, 4)
+    uses, outputs = recorded(model, inputs)
+
+    assert measure(uses, outputs.detach(), [torch.ones_like(outputs)]).factors == {}
 
 
 def pairs_of(model, inputs):
