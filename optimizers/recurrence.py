@@ -31,7 +31,7 @@ def run_cell(layer: Any, affine: AffinePart, inputs: Tensor, hx: Any = None) -> 
     batched = inputs.dim() == 2
     given: State = () if hx is None else tuple(hx) if isinstance(layer, nn.LSTMCell) else (hx,)
     rows = inputs if batched else inputs[None]
-    state = tuple(part if batched else part[None] for part in given) or _zeros(layer, rows)
+    state = given or _zeros(layer, rows)  # that of one case is broadcast
     state = _step(layer, affine("weight_ih", rows), affine("weight_hh", state[0]), state)
     told = state if batched else tuple(part[0] for part in state)
     return told if isinstance(layer, nn.LSTMCell) else told[0]
@@ -43,8 +43,7 @@ def run(layer: Any, affine: AffinePart, inputs: Any, hx: Any = None) -> Any:
         return type(layer).forward(layer, inputs, hx)
     batched, is_lstm = inputs.dim() == 3, isinstance(layer, nn.LSTM)
     rows = inputs[None] if not batched else inputs if layer.batch_first else inputs.transpose(0, 1)
-    given = () if hx is None else tuple(hx) if is_lstm else (hx,)
-    given = tuple(part if batched else part[:, None] for part in given)
+    given = () if hx is None else tuple(hx) if is_lstm else (hx,)  # the states of one sequence are broadcast
 
     ends: list[State] = []
     for level in range(layer.num_layers):

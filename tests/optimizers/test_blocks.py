@@ -331,8 +331,11 @@ def test_layers_are_seen_on_one_case_without_the_dimension_of_the_batch(layer, i
         outputs = net.layer(*inputs) if isinstance(inputs, tuple) else net.layer(inputs)
         return outputs if isinstance(outputs, torch.Tensor) else outputs[0]
 
-    uses, outputs = uses_of(Net(outputs_of, layer=layer), inputs)
+    model = Net(outputs_of, layer=layer)
+    alone = model(inputs)
+    uses, outputs = uses_of(model, inputs)
 
+    torch.testing.assert_close(outputs, alone)
     assert explained(uses, outputs) == uses.blocks
 
 

@@ -72,13 +72,16 @@ def test_damping_of_each_group_is_that_of_its_matrices(of_inputs, of_outputs, no
         torch.testing.assert_close(ours.outputs.dense()[group], truth[1], **CLOSE)
 
 
-@pytest.mark.parametrize("norm", ["trace", "frobenius", "spectral"])
-def test_damping_of_a_dead_layer_is_divided_evenly(norm):
-    dead = Factors(inputs=whole(4), outputs=Factor(values=torch.zeros(3, 3, dtype=torch.float64)))
+DEAD = Factor(values=torch.zeros(3, 3, dtype=torch.float64))
 
-    torch.testing.assert_close(
-        dead.damped(0.3, norm=norm).outputs.values, 0.3 * torch.eye(3, dtype=torch.float64), **CLOSE
-    )
+
+@pytest.mark.parametrize("norm", ["trace", "frobenius", "spectral"])
+@pytest.mark.parametrize("factors", [Factors(whole(4), DEAD), Factors(DEAD, whole(4))], ids=["G", "A"])
+def test_damping_is_divided_evenly_where_a_factor_is_zero(norm, factors):
+    damped_ones = factors.damped(0.3, norm=norm)
+
+    for before, after in ((factors.inputs, damped_ones.inputs), (factors.outputs, damped_ones.outputs)):
+        torch.testing.assert_close(after.values, tikhonov(before.values, 0.3), **CLOSE)
 
 
 def test_one_dead_group_leaves_the_others_their_balance():
@@ -109,6 +112,14 @@ def test_a_factor_without_an_inverse_is_refused(kind):
         Factor(values=0 * factor.values, diagonal=factor.diagonal).inverse("of a layer")
 
 
+def test_a_stack_with_one_matrix_without_an_inverse_is_refused():
+    values = whole(2, 3).values.clone()
+    values[1] = -torch.eye(3)
+
+    with pytest.raises(NotPositiveDefiniteError):
+        Factor(values=values).inverse("of a layer")
+
+
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_whether_all_entries_are_finite_is_told(kind):
     factors = Factors(inputs=whole(2), outputs=kind(3))
@@ -126,7 +137,7 @@ def test_a_second_moment_is_the_sum_of_squares_of_rows():
 
 
 def test_a_second_moment_is_symmetric_to_the_last_bit():
-    values = second_moment(normal(200, 3, 60).float()).values
+    values = second_moment(normal(7, 1, 17)).values
 
     assert torch.equal(values, values.mT)
 

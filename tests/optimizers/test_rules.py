@@ -43,6 +43,10 @@ LAYERS = {
     "batch norm": (nn.BatchNorm1d(4, **EXACT), normal(5, 4)),
     "batch norm of sequences": (nn.BatchNorm1d(4, **EXACT), normal(5, 4, 3)),
     "batch norm in eval mode": (nn.BatchNorm2d(4, **EXACT).eval(), normal(5, 4, 2, 2)),
+    "batch norm without running statistics": (
+        nn.BatchNorm1d(4, track_running_stats=False, **EXACT).eval(),
+        normal(5, 4),
+    ),
     "batch norm of volumes": (nn.BatchNorm3d(2, **EXACT), normal(3, 2, 2, 2, 2)),
     "group norm": (nn.GroupNorm(2, 4, **EXACT), normal(5, 4, 3)),
     "layer norm": (nn.LayerNorm((3, 4), **EXACT), normal(5, 2, 3, 4)),
