@@ -201,6 +201,22 @@ def other_forward(layer, affine, inputs):
     return affine("tilt", inputs) + layer.shift
 
 
+class Crooked:
+    """The form of both parameters, whose way back is not the way there."""
+
+    def __init__(self):
+        self.straight = Affine(weight=Piece("tilt"), bias=Piece("shift"), places=plainly)
+
+    def __getattr__(self, name):
+        return getattr(self.straight, name)
+
+    def only(self, names):
+        return self if set(names) >= {"tilt", "shift"} else None
+
+    def put(self, matrix, tensors):
+        self.straight.put(2 * matrix, tensors)
+
+
 def untold(layer, affine, inputs):
     del affine
     return Tilted.forward(layer, inputs)
@@ -221,9 +237,19 @@ def untold(layer, affine, inputs):
             Rule(forms=rule(doubled).forms, forward=other_forward),
             "its forward does not return what the layer returns",
         ),
+        (Rule(forms=lambda _: {"tilt": Crooked()}), "put does not undo matrix, of block 'tilt'"),
         (Rule(forms=rule(doubled).forms, forward=untold), "no use of block 'tilt' was told"),
     ],
-    ids=["a factor", "cases mixed", "width", "left out", "bias doubled", "other forward", "untold"],
+    ids=[
+        "a factor",
+        "cases mixed",
+        "width",
+        "left out",
+        "bias doubled",
+        "other forward",
+        "crooked",
+        "untold",
+    ],
 )
 def test_what_is_wrong_with_a_rule_is_said(wrong, sentence):
     torch.manual_seed(0)
