@@ -27,6 +27,7 @@ from optimizers.curvature.blocks import Block, Uses, diagonal_block
 from optimizers.curvature.factor import Factor, Factors, second_moment
 from optimizers.curvature.forms import Rows, Whole
 from optimizers.curvature.products import output_gradients
+from optimizers.errors import UnsupportedModelError
 from optimizers.objectives import Objective
 
 Pair: TypeAlias = tuple[str, str]  # of blocks
@@ -85,6 +86,7 @@ def measure(
 
     The slopes are of cases, without 1/n: those of a mean loss would make G too small by n². Of the pairs,
     those get crosses whose rows are at the same positions and whose factors are matrices without groups.
+    Raises UnsupportedModelError where positions cannot be told from cases, to reduce them.
     """
     factors: dict[str, Factors] = {}
     crosses: dict[Pair, Factors] = {}
@@ -92,7 +94,7 @@ def measure(
         keep = retain_graph or number < len(slopes) - 1
         rows = rows_of(uses, outputs, of_cases, retain_graph=keep)
         if sharing == "reduce":
-            rows = {name: reduced(each) for name, each in rows.items()}
+            rows = {name: reduced(name, each, len(outputs)) for name, each in rows.items()}
         for name, each in rows.items():
             factors[name] = _more(factors[name], _g(each, limit)) if number else factors_of(each, limit=limit)
         for i, j in pairs:
@@ -158,10 +160,20 @@ def _rows(uses: Uses, slopes: Sequence[Tensor | None]) -> dict[str, Rows]:
     return {name: _joined(of_block) for name, of_block in rows.items()}
 
 
-def reduced(rows: Rows) -> Rows:
-    """Return one row for each case, the mean of h and the sum of g; lookups as they are."""
-    if not rows.inputs.is_floating_point():
+def reduced(name: str, rows: Rows, cases: int) -> Rows:
+    """Return one row for each case, the mean of h and the sum of g; lookups as they are.
+
+    Raises UnsupportedModelError, with the block's name, where the first dimension cannot be that of cases.
+    """
+    number, positions = rows.outputs.shape[:2]
+    if not rows.inputs.is_floating_point() or positions == 1:
         return rows
+    if cases % number:  # a multiple is right, where each position of a case has outputs of its own
+        raise UnsupportedModelError(
+            name,
+            f"has a first dimension of {number} in its inputs for {cases} cases, and cannot reduce positions",
+            "Let cases come first (batch_first), or take sharing='expand'.",
+        )
     h, g = rows.inputs.mean(dim=1, keepdim=True), rows.outputs.sum(dim=1, keepdim=True)
     return replace(rows, inputs=h, outputs=g)
 

@@ -28,6 +28,7 @@ from optimizers.curvature.statistics import (
     rows_of,
     sampled_slopes,
 )
+from optimizers.errors import UnsupportedModelError
 
 EXACT = {"dtype": torch.float64}
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}
@@ -228,6 +229,13 @@ def test_a_convolution_is_exact_within_groups_in_the_setting_of_its_sharing(laye
 
     truth = within_groups(fisher_of(uses.blocks["layer.weight"], model, images), layer.groups)
     torch.testing.assert_close(written_out(statistics.factors["layer.weight"]), truth, **CLOSE)
+
+
+def test_positions_that_come_before_cases_are_not_reduced():
+    model = Then(nn.Linear(4, 3), lambda outputs: outputs.mean(dim=0))
+
+    with pytest.raises(UnsupportedModelError, match=r"'layer\.weight' has a first dimension of 6.* 5 cases"):
+        exact(drawn(model), normal(6, 5, 4), sharing="reduce")
 
 
 def by_loops(h, g):
@@ -461,6 +469,7 @@ def test_another_implementation_has_the_same_factors_and_scale(layers, shape, sh
     torch.testing.assert_close(ours, dense, **CLOSE)
 
 
+@pytest.mark.row(65)
 def test_the_curvature_of_batch_norm_is_that_at_constant_statistics():
     model = drawn(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3), nn.Tanh(), nn.Linear(3, 2)))
     inputs = normal(1, 4).expand(6, 4) + 0.1 * normal(6, 4)
