@@ -17,6 +17,15 @@ from optimizers.curvature.statistics import explained, measure
 from optimizers.errors import UnsupportedModelError
 
 
+@pytest.fixture(autouse=True)
+def _seeded():
+    torch.manual_seed(0)
+
+
+def normal(*shape):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
+
+
 def params_of(model, **options):
     return {name: block.params for name, block in find_blocks(model, **options).items()}
 
@@ -71,7 +80,7 @@ def test_every_parameter_is_in_a_block(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_way_to_matrices_and_back_loses_nothing(name):
     model = MODELS[name]()
-    there = {name: torch.randn_like(parameter) for name, parameter in model.named_parameters()}
+    there = {name: normal(*parameter.shape) for name, parameter in model.named_parameters()}
     back = {name: torch.zeros_like(tensor) for name, tensor in there.items()}
     for block in find_blocks(model).values():
         block.put(block.matrix(there), back)
@@ -262,7 +271,7 @@ def test_an_unused_layer_has_no_factors():
         lambda net, inputs: net.used(inputs), used=nn.Linear(4, 3), idle=nn.Linear(4, 3), scale=nn.PReLU()
     )
 
-    assert list(factors_of(model, torch.randn(5, 4))) == ["used.weight"]
+    assert list(factors_of(model, normal(5, 4))) == ["used.weight"]
 
 
 def test_a_compiled_model_is_recorded(a_network, a_batch):
@@ -281,7 +290,7 @@ def test_a_weight_that_is_also_used_without_its_layer_falls_to_a_diagonal_block(
         first=nn.Linear(4, 3),
         out=nn.Linear(3, 3),
     ).double()
-    uses, outputs = uses_of(model, torch.randn(5, 4, dtype=torch.float64))
+    uses, outputs = uses_of(model, normal(5, 4).double())
     blocks = explained(uses, outputs)
 
     assert blocks["first.weight"].form == uses.blocks["first.weight"].form
@@ -294,9 +303,8 @@ def test_a_weight_that_is_also_used_without_its_layer_falls_to_a_diagonal_block(
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("name", ["transformer", "convolutional"])
 def test_the_layers_of_a_model_explain_its_gradients_in_any_precision(name, dtype):
-    torch.manual_seed(0)
     model = MODELS[name]().to(dtype)
-    inputs = torch.randint(6, (5, 3)) if name == "transformer" else torch.randn(5, 2, 4, 4, dtype=dtype)
+    inputs = torch.randint(6, (5, 3)) if name == "transformer" else normal(5, 2, 4, 4).to(dtype)
     uses, outputs = uses_of(model, inputs)
 
     assert explained(uses, outputs) == uses.blocks
@@ -312,15 +320,15 @@ def test_a_batch_that_is_not_finite_says_nothing_of_blocks(a_network, a_batch):
 @pytest.mark.parametrize(
     ("layer", "inputs"),
     [
-        (nn.Linear(4, 3), torch.randn(4)),
-        (nn.Conv2d(2, 4, 3, groups=2), torch.randn(2, 4, 4)),
-        (nn.LayerNorm(4), torch.randn(4)),
+        (nn.Linear(4, 3), normal(4)),
+        (nn.Conv2d(2, 4, 3, groups=2), normal(2, 4, 4)),
+        (nn.LayerNorm(4), normal(4)),
         (nn.Embedding(5, 3), torch.tensor(2)),
-        (nn.LSTM(4, 3), torch.randn(5, 4)),
-        (nn.GRU(4, 3), (torch.randn(5, 4), torch.randn(1, 3))),
-        (nn.GRUCell(4, 3), torch.randn(4)),
-        (nn.LSTMCell(4, 3), (torch.randn(4), (torch.randn(3), torch.randn(3)))),
-        (nn.MultiheadAttention(4, 2), torch.randn(5, 4)),
+        (nn.LSTM(4, 3), normal(5, 4)),
+        (nn.GRU(4, 3), (normal(5, 4), normal(1, 3))),
+        (nn.GRUCell(4, 3), normal(4)),
+        (nn.LSTMCell(4, 3), (normal(4), (normal(3), normal(3)))),
+        (nn.MultiheadAttention(4, 2), normal(5, 4)),
     ],
     ids=["linear", "convolution", "norm", "lookup", "LSTM", "GRU", "GRU cell", "LSTM cell", "attention"],
 )
@@ -331,6 +339,8 @@ def test_layers_are_seen_on_one_case_without_the_dimension_of_the_batch(layer, i
         outputs = net.layer(*inputs) if isinstance(inputs, tuple) else net.layer(inputs)
         return outputs if isinstance(outputs, torch.Tensor) else outputs[0]
 
+    for parameter in layer.parameters():
+        nn.init.normal_(parameter)
     model = Net(outputs_of, layer=layer)
     alone = model(inputs)
     uses, outputs = uses_of(model, inputs)
@@ -347,9 +357,8 @@ def test_matrices_are_in_single_precision_at_least():
 
 
 def test_packed_sequences_fall_to_diagonal_blocks():
-    torch.manual_seed(0)
     model = Net(lambda net, packed: net.cells(packed)[0].data, cells=nn.GRU(4, 3))
-    packed = nn.utils.rnn.pack_sequence([torch.randn(3, 4), torch.randn(2, 4)])
+    packed = nn.utils.rnn.pack_sequence([normal(3, 4), normal(2, 4)])
     uses, outputs = uses_of(model, packed)
 
     assert all(isinstance(block.form, Whole) for block in explained(uses, outputs).values())
