@@ -20,6 +20,7 @@ from optimizers.local_criterion import LocalCriterion
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
 from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
 from optimizers.prong import PRONG
+from optimizers.rules import register
 from optimizers.step import Step
 from optimizers.transformed_layer import TransformedLayer
 from optimizers.updated_backpropagation import UpdatedBackpropagation
@@ -43,5 +44,6 @@ __all__ = [
     "Step",
     "TransformedLayer",
     "UpdatedBackpropagation",
+    "register",
     "squared_error",
 ]

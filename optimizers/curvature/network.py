@@ -14,7 +14,7 @@ belongs to the weights as they are, until they change.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import final
+from typing import Any, final
 
 import torch
 from torch import Tensor, nn
@@ -63,7 +63,7 @@ class Network:
         modules = dict(self._model.named_modules())
         held = {modules[name]: _masked(iter(masks)) for name, masks in self.masks.items()}
         self._updated = self._copies()
-        with self.same_draws(), _forwards(held):
+        with self.same_draws(), forwards_replaced(held):
             return self._outputs(params, self.inputs, self._updated)
 
     def keep_buffers(self) -> None:
@@ -85,7 +85,7 @@ class Network:
                 for name, of_module in self._statistics.items()
             },
         }
-        with _forwards(held):
+        with forwards_replaced(held):
             return self._outputs(params, inputs, self._copies())
 
     def one(self, params: Mapping[str, Tensor], row: Tensor, masks: Masks) -> Tensor:
@@ -105,10 +105,10 @@ class Network:
         for name, module in self._model.named_modules():
             if isinstance(module, _DropoutNd) and module.training:
                 recorders[module] = _drawing(module, self.masks.setdefault(name, []))
-            if isinstance(module, _BatchNorm) and (module.training or module.running_mean is None):
+            if isinstance(module, _BatchNorm) and _couples_cases(module):
                 recorders[module] = _measuring(module, self._statistics.setdefault(name, []))
         if recorders:
-            with _forwards(recorders), torch.no_grad(), self.same_draws():
+            with forwards_replaced(recorders), torch.no_grad(), self.same_draws():
                 self._outputs(self.params, self.inputs, self._copies())
 
     def _copies(self) -> Params:
@@ -118,6 +118,21 @@ class Network:
     def _outputs(self, params: Mapping[str, Tensor], inputs: Tensor, buffers: Params) -> Tensor:
         outputs: Tensor = functional_call(self._model, (dict(params), buffers), (inputs,))
         return outputs
+
+
+@contextmanager
+def constant_statistics(model: nn.Module) -> Iterator[None]:
+    """Have batch normalisation hold the mean and variance of each batch constant, and move no running ones.
+
+    For a pass whose gradients are to tell the cases apart: no derivative goes through what couples them.
+    """
+    coupling = [module for module in model.modules() if isinstance(module, _BatchNorm)]
+    with forwards_replaced({module: _measuring(module, []) for module in coupling if _couples_cases(module)}):
+        yield
+
+
+def _couples_cases(module: _BatchNorm) -> bool:
+    return module.training or module.running_mean is None
 
 
 def _drawing(module: nn.Module, masks: list[Tensor]) -> Forward:
@@ -135,7 +150,8 @@ def _masked(masks: Iterator[Tensor]) -> Forward:
 def _measuring(module: _BatchNorm, statistics: list[tuple[Tensor, Tensor]]) -> Forward:
     def forward(inputs: Tensor) -> Tensor:
         others = [dim for dim in range(inputs.dim()) if dim != 1]
-        statistics.append((inputs.mean(dim=others), inputs.var(dim=others, correction=0)))
+        constant = inputs.detach()
+        statistics.append((constant.mean(dim=others), constant.var(dim=others, correction=0)))
         return _normalised(module, iter(statistics[-1:]))(inputs)
 
     return forward
@@ -150,10 +166,18 @@ def _normalised(module: _BatchNorm, statistics: Iterator[tuple[Tensor, Tensor]])
 
 
 @contextmanager
-def _forwards(replaced: Mapping[nn.Module, Forward]) -> Iterator[None]:
+def forwards_replaced(replaced: Mapping[nn.Module, Callable[..., Any]]) -> Iterator[None]:
+    """Have these layers compute something else while the context is open."""
     # An attribute of the instance hides the method of the class, so that the layer itself never runs.
     with ExitStack() as undo:
         for module, forward in replaced.items():
-            undo.callback(module.__dict__.pop, "forward", None)
+            undo.callback(_give_back, module, module.__dict__.get("forward"))
             module.__dict__["forward"] = forward
         yield
+
+
+def _give_back(module: nn.Module, own: Callable[..., Any] | None) -> None:
+    if own is None:
+        module.__dict__.pop("forward", None)
+    else:
+        module.__dict__["forward"] = own

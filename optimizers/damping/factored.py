@@ -21,7 +21,7 @@ def balance(input_factor: Tensor, output_factor: Tensor, *, norm: Norm = "trace"
     This π minimises the bound on the norm of the difference above, ‖X ⊗ Y‖ being ‖X‖ ‖Y‖ for each of these.
     A dead layer (G = 0) has no such π.
     """
-    of_inputs, of_outputs = _size(input_factor, norm), _size(output_factor, norm)
+    of_inputs, of_outputs = (float(size(factor, norm)) for factor in (input_factor, output_factor))
     if not (0 < of_inputs < math.inf and 0 < of_outputs < math.inf):
         return 1.0
     return math.sqrt(of_inputs) / math.sqrt(of_outputs)
@@ -35,12 +35,17 @@ def damped(
     return tikhonov(input_factor, pi * gamma), tikhonov(output_factor, gamma / pi)
 
 
-def _size(factor: Tensor, norm: Norm) -> float:
-    """Return ‖X‖ / ‖I‖."""
-    if not factor.isfinite().all():
-        return math.nan
+def size(factor: Tensor, norm: Norm, *, diagonal: bool = False) -> Tensor:
+    """Return ‖X‖ / ‖I‖ of a matrix or of each of a stack, or of what has these numbers on the diagonal.
+
+    It is not finite where the matrix is not.
+    """
+    width = factor.shape[-1]
     if norm == "trace":
-        return float(factor.trace()) / len(factor)
+        return (factor if diagonal else factor.diagonal(dim1=-2, dim2=-1)).sum(dim=-1) / width
     if norm == "frobenius":
-        return float(factor.norm()) / math.sqrt(len(factor))
-    return float(torch.linalg.matrix_norm(factor, ord=2))
+        lengths: Tensor = factor.flatten(start_dim=-1 if diagonal else -2).norm(dim=-1)
+        return lengths / math.sqrt(width)
+    if not factor.isfinite().all():
+        return torch.full_like(factor[..., 0] if diagonal else factor[..., 0, 0], math.nan)
+    return factor.abs().amax(dim=-1) if diagonal else torch.linalg.matrix_norm(factor, ord=2)

@@ -12,9 +12,12 @@ PATIENCE = 3  # failures in a row before a run is stopped
 
 
 def inverse(matrix: Tensor) -> Tensor:
-    """Return the inverse of a symmetric positive definite matrix. Raises NotPositiveDefiniteError."""
+    """Return the inverse of a symmetric positive definite matrix, or of each of a stack.
+
+    Raises NotPositiveDefiniteError.
+    """
     root, failures = torch.linalg.cholesky_ex(matrix)
-    if failures.item() or not root.isfinite().all():
+    if failures.any() or not root.isfinite().all():
         raise NotPositiveDefiniteError(matrix)
     return torch.cholesky_inverse(root)
 

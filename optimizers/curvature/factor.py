@@ -1,0 +1,106 @@
+"""One side of a block of curvature, F ~ A ⊗ G: a matrix, or of a wide one its diagonal alone.
+
+(A ⊗ G) vec(V) = vec(G V A): A goes with the columns of a block's matrix V, G with its rows. Where a layer
+works in groups, V is a stack of matrices and each factor a stack of as many.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from torch import Tensor
+
+from optimizers.damping.factored import Norm, size
+from optimizers.errors import NotFiniteError, NotPositiveDefiniteError
+from optimizers.solvers.cholesky import precise_inverse
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Factor:
+    """A matrix (d, d) or a stack (groups, d, d); if diagonal, the entries there: (d) or (groups, d)."""
+
+    values: Tensor
+    diagonal: bool = False
+
+    def dense(self) -> Tensor:
+        """Return it written out."""
+        return torch.diag_embed(self.values) if self.diagonal else self.values
+
+    def size(self, norm: Norm) -> Tensor:
+        """Return its norm over that of I, for each group."""
+        return size(self.values, norm, diagonal=self.diagonal)
+
+    def damped(self, strength: Tensor | float) -> "Factor":
+        """Return it plus a multiple of I, one for all or one for each group."""
+        amount = torch.as_tensor(strength, dtype=self.values.dtype, device=self.values.device)[..., None]
+        if self.diagonal:
+            return Factor(values=self.values + amount, diagonal=True)
+        return Factor(values=self.values + torch.diag_embed(amount.expand(self.values.shape[:-1])))
+
+    def inverse(self, name: str) -> "Factor":
+        """Return the inverse, by float64 where its own precision does not suffice.
+
+        Raises NotFiniteError with the name, or NotPositiveDefiniteError.
+        """
+        if not self.diagonal:
+            return Factor(values=precise_inverse(name, self.values))
+        if not self.values.isfinite().all():
+            raise NotFiniteError(name)
+        if (self.values <= 0).any():
+            raise NotPositiveDefiniteError(self.values)
+        return Factor(values=1 / self.values, diagonal=True)
+
+    def on_rows(self, matrix: Tensor) -> Tensor:
+        """Return G V."""
+        return self.values[..., :, None] * matrix if self.diagonal else self.values @ matrix
+
+    def on_columns(self, matrix: Tensor) -> Tensor:
+        """Return V A."""
+        return matrix * self.values[..., None, :] if self.diagonal else matrix @ self.values
+
+
+@final
+@dataclass(frozen=True)
+class Factors:
+    """Both sides of a block, F ~ A ⊗ G."""
+
+    inputs: Factor  # A
+    outputs: Factor  # G
+
+    def times(self, matrix: Tensor) -> Tensor:
+        """Return G V A; of inverses, the preconditioned gradient."""
+        return self.outputs.on_rows(self.inputs.on_columns(matrix))
+
+    def damped(self, gamma: float, *, norm: Norm | None = "trace") -> "Factors":
+        """Return A + π c I and G + c/π I, where c is gamma, and π² the quotient of the sizes of A and G.
+
+        For each group by itself. π is 1 without a norm, and where a factor is 0 or not finite.
+        """
+        if norm is None:
+            return Factors(inputs=self.inputs.damped(gamma), outputs=self.outputs.damped(gamma))
+        pi = self.inputs.size(norm).sqrt() / self.outputs.size(norm).sqrt()
+        pi = torch.where(pi.isfinite() & (pi > 0), pi, torch.ones_like(pi))
+        return Factors(inputs=self.inputs.damped(gamma * pi), outputs=self.outputs.damped(gamma / pi))
+
+    def inverse(self, name: str) -> "Factors":
+        """Return the inverses of both. Raises as `Factor.inverse` does, with the name of the block."""
+        return Factors(inputs=self.inputs.inverse(f"{name}, A"), outputs=self.outputs.inverse(f"{name}, G"))
+
+    def isfinite(self) -> bool:
+        """Tell whether all rows were finite: one that is not shows in its factor's trace."""
+        return all(bool(side.size("trace").isfinite().all()) for side in (self.inputs, self.outputs))
+
+
+def second_moment(rows: Tensor, *, limit: float = math.inf) -> Factor:
+    """Return Σ h hᵀ of rows (cases, positions, d), or with groups (cases, positions, groups, d).
+
+    A matrix wider than the limit is kept as its diagonal.
+    """
+    lines = rows.flatten(end_dim=1)
+    if rows.shape[-1] > limit:
+        return Factor(values=lines.square().sum(dim=0), diagonal=True)
+    lines = lines if lines.dim() == 2 else lines.movedim(0, 1)
+    moment = lines.mT @ lines
+    return Factor(values=(moment + moment.mT) / 2)
