@@ -21,6 +21,7 @@ from optimizers.layerwise import (
 from optimizers.objectives import Objective
 from optimizers.step import Step
 from optimizers.uses import Seen
+from optimizers.usual_loop import Closure
 
 Alpha: TypeAlias = float | Literal["largest_slope"]
 RidgeOn: TypeAlias = Literal["weights", "all"]
@@ -76,11 +77,16 @@ class ACP(Layerwise):
         }
         super().__init__(model, objective, params, settings)
 
-    def step(  # type: ignore[override]  # a batch, no closure
-        self, inputs: Tensor, targets: Tensor, *, statistics: Tensor | None = None
+    def step(  # type: ignore[override]  # a batch too
+        self,
+        inputs: Tensor | Closure | None = None,
+        targets: Tensor | None = None,
+        *,
+        closure: Closure | None = None,
+        statistics: Tensor | None = None,
     ) -> Step:
         """Take one update on a batch. Raises SingularFactorError when what is to be inverted is singular."""
-        return self._step(inputs, targets, statistics)
+        return self._step(inputs, targets, closure, statistics)
 
     @staticmethod
     def _check(settings: Settings) -> None:

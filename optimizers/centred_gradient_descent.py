@@ -8,6 +8,7 @@ from optimizers.layerwise import LR, Kept, Layerwise, Params, Settings, check_lr
 from optimizers.objectives import Objective
 from optimizers.step import Step
 from optimizers.uses import Seen
+from optimizers.usual_loop import Closure
 
 
 @final
@@ -45,9 +46,15 @@ class CentredGradientDescent(Layerwise):
         settings = {"lr": lr, "consistent_bias": consistent_bias, "decay": decay}
         super().__init__(model, objective, params, settings)
 
-    def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
+    def step(  # type: ignore[override]  # a batch too
+        self,
+        inputs: Tensor | Closure | None = None,
+        targets: Tensor | None = None,
+        *,
+        closure: Closure | None = None,
+    ) -> Step:
         """Take one update on a batch."""
-        return self._step(inputs, targets)
+        return self._step(inputs, targets, closure)
 
     @staticmethod
     def _check(settings: Settings) -> None:

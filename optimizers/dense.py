@@ -27,15 +27,19 @@ from optimizers.curvature.dense import (
 from optimizers.curvature.network import Network
 from optimizers.curvature.vectors import flat, shaped
 from optimizers.damping.tikhonov import tikhonov
-from optimizers.errors import NotPositiveDefiniteError, TooLargeError
+from optimizers.eager import eagerly, uncompiled
+from optimizers.errors import NotPositiveDefiniteError, TooLargeError, UnsupportedModelError
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.solvers.eigen import eigen
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
-from optimizers.streams import stream_beside
+from optimizers.streams import retold, stream_beside, stream_on, told
+from optimizers.usual_loop import needs_the_batch
 
 LIMIT = 5000  # parameters; the matrix takes 200 MB in float64, its inverse some seconds
+
+OWN = {"_model", "_objective", "_by_layer", "_negative", "_kind", "_samples"}  # what torch would not copy
 
 LR = Hyperparameter(name="lr", kind="float", default=1.0, low=1e-2, high=1.0, log=True)
 DAMPING = Hyperparameter(name="damping", kind="float", default=0.1, low=1e-4, high=10.0, log=True)
@@ -61,18 +65,24 @@ class _Dense(Optimizer):
         generator: Generator | None = None,
     ) -> None:
         _check(lr=lr, damping=damping, l2=l2)
-        self._model, self._objective, self._by_layer = model, objective, by_layer
+        self._model, self._objective, self._by_layer = uncompiled(model), objective, by_layer
         trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
         if trained > limit:
             raise TooLargeError(type(self).__name__, trained, limit)
         super().__init__(model.parameters(), {"lr": lr, "damping": damping, "l2": l2})
         self._generator = stream_beside(next(model.parameters())) if generator is None else generator
 
+    @needs_the_batch
     def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
         """Take one update on a batch. If loss, gradient or matrix are not finite, nothing is changed.
 
         Raises NotPositiveDefiniteError when the damped matrix is singular.
         """
+        _check_precise(self._model)
+        with eagerly(), torch.autocast(inputs.device.type, enabled=False):  # matrices need all digits
+            return self._taken(inputs, targets)
+
+    def _taken(self, inputs: Tensor, targets: Tensor) -> Step:
         settings, watch = self.param_groups[0], Stopwatch()
         lr, damping, l2 = (float(settings[name]) for name in ("lr", "damping", "l2"))
         network = Network(self._model, inputs)
@@ -131,6 +141,16 @@ class _Dense(Optimizer):
         """Take over the settings and random stream of a saved optimizer."""
         super().load_state_dict(state_dict)
         self._generator.set_state(state_dict["generator"].cpu())
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: value for name, value in vars(self).items() if name in OWN}
+        return {**super().__getstate__(), **own, "generator": told(self._generator)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        stream = state.pop("generator", None)
+        super().__setstate__(state)
+        if stream is not None:  # torch calls this for a state that is loaded too
+            self._generator = retold(stream)
 
 
 @final
@@ -219,6 +239,7 @@ class NaturalGradient(_Dense):
             return gauss_newton(jacobian(network), output_curvature(self._objective, outputs))
         if self._kind == "empirical":
             return second_moment(gradients_by_case(network, self._objective, targets))
+        self._generator = stream_on(outputs.device, self._generator)
         draws = [self._objective.sample(outputs, self._generator) for _ in range(self._samples)]
         return second_moment(torch.cat([gradients_by_case(network, self._objective, y) for y in draws]))
 
@@ -236,6 +257,16 @@ def _add(update: Tensor, network: Network) -> None:
         for name, change in shaped(update, network.params).items():
             network.params[name].add_(change)  # the model's own storage
         network.keep_buffers()
+
+
+def _check_precise(model: nn.Module) -> None:
+    for name, parameter in model.named_parameters():
+        if parameter.dtype not in {torch.float32, torch.float64}:
+            raise UnsupportedModelError(
+                name.rpartition(".")[0],
+                f"has parameters in {parameter.dtype}, too coarse to write out curvature and solve with it",
+                "Keep the model in float32, or use an optimizer that trains layer by layer, such as ACP.",
+            )
 
 
 def _check(**settings: float) -> None:

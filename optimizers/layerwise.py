@@ -1,14 +1,22 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, TypeAlias
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeAlias
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from optimizers.errors import NotPositiveDefiniteError, SingularFactorError, UnsupportedModelError
+from optimizers.eager import eagerly, uncompiled
+from optimizers.errors import (
+    NotHeardError,
+    NotPositiveDefiniteError,
+    SingularFactorError,
+    UnsupportedModelError,
+)
 from optimizers.hyperparameter import Hyperparameter
+from optimizers.listening import Listening
 from optimizers.objectives import Objective
 from optimizers.solvers.cholesky import inverse
 from optimizers.step import Step
@@ -17,12 +25,15 @@ from optimizers.uses import (
     AffineLayer,
     Gradients,
     Seen,
+    Use,
     affine_layers,
     backward,
     precise,
     recording_uses,
     rows,
+    seen,
 )
+from optimizers.usual_loop import Closure, loss_scale, unscaled
 
 Settings: TypeAlias = Mapping[str, Any]
 Kept: TypeAlias = dict[str, Tensor]  # what a layer's rule keeps from one update to the next
@@ -46,17 +57,20 @@ class Layerwise(Optimizer, ABC):
     """
 
     hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (LR,)
+    _step_supports_amp_scaling = True  # torch's GradScaler then tells its scale, which is in the slopes too
 
     def __init__(
         self, model: nn.Module, objective: Objective, params: Params | None, settings: dict[str, Any]
     ) -> None:
-        self._model = model
+        self._model = uncompiled(model)
         self._objective = objective
-        self._layers = affine_layers(model)
+        self._layers = affine_layers(self._model)
+        self._listening: Listening | None = None
         self._kept: dict[str, Kept] = {}  # by name: a model may be copied, its layers are others then
         self._updates = 0
         self._refreshed: dict[str, int] = {}  # by name: the number of the update
         super().__init__(model.parameters() if params is None else params, settings)
+        self.listen()
 
     @staticmethod
     @abstractmethod
@@ -79,25 +93,83 @@ class Layerwise(Optimizer, ABC):
     def _remember(self, moves: Gradients) -> None:
         """Keep what was moved. It is called for updates that were taken, and only then."""
 
-    def _step(self, inputs: Tensor, targets: Tensor, statistics: Tensor | None = None) -> Step:
-        buffers, watch = _buffers(self._model), Stopwatch()
-        trained = [p for group in self.param_groups for p in group["params"] if p.requires_grad]
+    def _step(
+        self,
+        inputs: Tensor | Closure | None,
+        targets: Tensor | None,
+        closure: Closure | None,
+        statistics: Tensor | None = None,
+    ) -> Step:
+        if isinstance(inputs, Tensor) and targets is not None and closure is None:
+            self.close()  # who gives batches has no use for hooks
+            return self._on_batch(inputs, targets, statistics)
+        if isinstance(inputs, Tensor) or targets is not None or None not in {inputs, closure}:
+            raise TypeError(
+                f"{type(self).__name__}.step takes a batch, step(inputs, targets), or a closure, "
+                f"step(closure), or, after loss.backward(), nothing. It got something else."
+            )
+        return self._in_usual_loop(inputs or closure, statistics)
+
+    def _on_batch(self, inputs: Tensor, targets: Tensor, statistics: Tensor | None) -> Step:
+        buffers, watch, trained = _buffers(self._model), Stopwatch(), self._trained()
         layers = self._layers_of(trained)
         with watch.phase("gradient"):
-            with torch.enable_grad(), recording_uses(layers) as uses:
+            with torch.enable_grad(), eagerly(), recording_uses(layers) as uses:
                 outputs = self._model(inputs)
             with torch.enable_grad():
                 loss = self._objective.loss(outputs, targets)
-            gradients, seen = backward(loss, trained, layers, uses)
+            passes = Passes(loss.item(), *backward(loss, trained, layers, uses))
+        return self._taken(passes, statistics, watch, otherwise=buffers)
 
-        gradient_norm, update_norm = _norm(gradients), None
-        if math.isfinite(loss.item()) and math.isfinite(gradient_norm):
+    def _in_usual_loop(self, closure: Closure | None, statistics: Tensor | None) -> Step:
+        if self._listening is None:
+            raise NotHeardError(
+                type(self).__name__,
+                "was closed, by close() or by a step(inputs, targets)",
+                "Call listen() before the forward pass, or go on giving it batches.",
+            )
+        watch, loss = Stopwatch(), None
+        with torch.enable_grad(), watch.phase("gradient"):
+            loss = None if closure is None else float(torch.as_tensor(closure()).detach())
+        passes = self._heard(self._listening, loss)
+        try:
+            return self._taken(passes, statistics, watch)
+        finally:
+            self._listening.forget()
+
+    def _heard(self, listening: Listening, loss: float | None) -> "Passes":
+        scale = loss_scale(self)
+        gradients = {p: unscaled(p.grad, scale) for p in self._trained() if p.grad is not None}
+        if not listening.has_heard and any(layer.weight in gradients for layer in self._layers.values()):
+            raise NotHeardError(
+                type(self).__name__,
+                "has heard no forward pass since the last step, but there are gradients",
+                "Construct it before the first pass, and before the model is compiled; call the model as a "
+                "module.",
+            )
+        seen_by_layer = {}
+        for name, slopes in listening.uses().items():
+            if (layer := self._layers[name]).weight in gradients:
+                calls = [(Use(inputs=use.inputs, edge=None), slope) for use, slope in slopes.items()]
+                seen_by_layer[name] = seen(name, layer, calls, gradients, scale)
+        return Passes(loss, gradients, seen_by_layer)
+
+    def _taken(
+        self,
+        passes: "Passes",
+        statistics: Tensor | None,
+        watch: Stopwatch,
+        otherwise: Iterable[tuple[Tensor, Tensor]] = (),
+    ) -> Step:
+        """Take the update; if it is skipped, give buffers the values that they have in `otherwise`."""
+        gradient_norm, update_norm = _norm(passes.gradients), None
+        if math.isfinite(passes.loss or 0.0) and math.isfinite(gradient_norm):
             with torch.no_grad(), watch.phase("update"):
-                update_norm = self._update(gradients, seen, statistics)
+                update_norm = self._update(passes.gradients, passes.seen, statistics)
         if update_norm is None:
-            _restore(buffers)
+            _restore(otherwise)
         return Step(
-            loss=loss.item(),
+            loss=math.nan if passes.loss is None else passes.loss,
             damping=float(self.param_groups[0].get("ridge", 0.0)),
             gradient_norm=gradient_norm,
             update_norm=update_norm or 0.0,
@@ -131,6 +203,9 @@ class Layerwise(Optimizer, ABC):
         self._refreshed.update(dict.fromkeys(estimates, self._updates))
         self._updates += 1
         return norm
+
+    def _trained(self) -> list[Tensor]:
+        return [p for group in self.param_groups for p in group["params"] if p.requires_grad]
 
     def _layers_of(self, parameters: Iterable[Tensor]) -> dict[str, AffineLayer]:
         trained = set(parameters)
@@ -185,6 +260,29 @@ class Layerwise(Optimizer, ABC):
                     f"the other's. Put both into one group."
                 )
 
+    def listen(self) -> None:
+        """Hear the usual loop from now on. It is so from the start, until the first step(inputs, targets)."""
+        if self._listening is None:
+            self._listening = Listening(self._model, self._layers)
+
+    def close(self) -> None:
+        """Take the hooks away with which the usual loop is heard."""
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def zero_grad(self, set_to_none: bool = True) -> None:  # noqa: FBT001, FBT002  # torch's signature
+        """Throw away the gradients, and what was heard of the passes that they are of."""
+        super().zero_grad(set_to_none)
+        if self._listening is not None:
+            self._listening.forget()
+
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
         return {
@@ -210,7 +308,29 @@ class Layerwise(Optimizer, ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         own = ("_model", "_objective", "_layers", "_kept", "_updates", "_refreshed")
-        return {**super().__getstate__(), **{name: getattr(self, name) for name in own}}
+        listens = self._listening is not None
+        return {
+            **super().__getstate__(),
+            **{name: getattr(self, name) for name in own},
+            "listens": listens,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        listens = state.pop("listens", None)
+        super().__setstate__(state)
+        if listens is not None:  # torch calls this for a state that is loaded too
+            self._listening = None
+        if listens:
+            self.listen()
+
+
+@dataclass(frozen=True)
+class Passes:
+    """What forward and backward gave, of ours or in the usual loop."""
+
+    loss: float | None  # None where the caller alone knows it
+    gradients: Gradients
+    seen: Mapping[str, Seen]
 
 
 def _put(changes: Gradients, layer: AffineLayer, weight: Tensor, bias: Tensor) -> None:

@@ -7,6 +7,7 @@ from optimizers.layerwise import LR, RIDGE, Kept, Layerwise, Params, Settings, c
 from optimizers.objectives import Objective
 from optimizers.step import Step
 from optimizers.uses import Seen
+from optimizers.usual_loop import Closure
 
 
 @final
@@ -34,9 +35,15 @@ class LocalCriterion(Layerwise):
     ) -> None:
         super().__init__(model, objective, params, {"lr": lr, "ridge": ridge})
 
-    def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
+    def step(  # type: ignore[override]  # a batch too
+        self,
+        inputs: Tensor | Closure | None = None,
+        targets: Tensor | None = None,
+        *,
+        closure: Closure | None = None,
+    ) -> Step:
         """Take one update on a batch. Raises SingularFactorError when C + ridge I has no inverse."""
-        return self._step(inputs, targets)
+        return self._step(inputs, targets, closure)
 
     @staticmethod
     def _check(settings: Settings) -> None:

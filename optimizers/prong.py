@@ -21,6 +21,7 @@ from optimizers.layerwise import (
 from optimizers.objectives import Objective
 from optimizers.step import Step
 from optimizers.uses import Gradients, Seen
+from optimizers.usual_loop import Closure
 
 
 @final
@@ -100,11 +101,16 @@ class PRONG(Layerwise):
         settings = {"lr": lr, "ridge": ridge, "momentum": momentum, "refresh_every": refresh_every}
         super().__init__(model, objective, params, settings)
 
-    def step(  # type: ignore[override]  # a batch, no closure
-        self, inputs: Tensor, targets: Tensor, *, statistics: Tensor | None = None
+    def step(  # type: ignore[override]  # a batch too
+        self,
+        inputs: Tensor | Closure | None = None,
+        targets: Tensor | None = None,
+        *,
+        closure: Closure | None = None,
+        statistics: Tensor | None = None,
     ) -> Step:
         """Take one update on a batch. Raises SingularFactorError when C + ridge I has no inverse root."""
-        return self._step(inputs, targets, statistics)
+        return self._step(inputs, targets, closure, statistics)
 
     @staticmethod
     def _check(settings: Settings) -> None:
