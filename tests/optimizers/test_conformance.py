@@ -583,7 +583,7 @@ def a_closure_takes_the_same_steps(make, a_network, a_batch):
 @check
 def accumulated_gradients_take_the_step_of_the_whole_batch(make, a_network, a_batch):
     def usually(optimizer, model, inputs, targets):
-        model.zero_grad()
+        model.zero_grad(set_to_none=False)
         for rows in (slice(0, 2), slice(2, 6)):
             part = len(inputs[rows]) / len(inputs)
             (part * CrossEntropy().loss(model(inputs[rows]), targets[rows])).backward()
@@ -611,7 +611,7 @@ def a_forward_pass_without_its_backward_pass_counts_nothing(make, a_network, a_b
 @check
 def gradients_that_are_thrown_away_count_nothing(make, a_network, a_batch):
     def usually(optimizer, model, inputs, targets):
-        for clear in (model.zero_grad, optimizer.zero_grad, lambda: optimizer.zero_grad(set_to_none=False)):
+        for clear in (lambda: optimizer.zero_grad(set_to_none=False), optimizer.zero_grad, model.zero_grad):
             CrossEntropy().loss(model(inputs + 1), targets).backward()
             clear()
         CrossEntropy().loss(model(inputs), targets).backward()

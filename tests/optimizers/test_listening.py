@@ -34,6 +34,7 @@ def test_a_backward_pass_tells_inputs_and_slopes_of_each_layer(a_network, a_batc
         ((use, slope),) = uses.items()
         torch.testing.assert_close(use.inputs, inputs)
         torch.testing.assert_close(slope, slopes)
+        assert not use.inputs.requires_grad
 
 
 def test_the_call_of_the_model_whose_backward_pass_came_is_told_with_inputs_and_outputs(a_network, a_batch):
@@ -119,6 +120,75 @@ def test_an_error_in_the_forward_pass_ends_its_call(a_network, a_batch):
 
     (call,) = listening.calls()
     assert call.args[0] is batch[0]
+    listening.forget()
+    model[0](batch[0]).sum().backward()
+    assert listening.calls() == []  # the layer was called without the model
+
+
+def test_slopes_of_a_backward_pass_that_records_itself_hold_no_graph(a_network, a_batch):
+    model, batch = a_network(4, 5, 3), a_batch(6, 4, 3)
+    listening = listening_to(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's own, of the cycle that this makes
+        loss_of(model, batch).backward(create_graph=True)
+    model.zero_grad()
+
+    assert not any(slope.requires_grad for slopes in listening.uses().values() for slope in slopes.values())
+
+
+def test_what_was_reached_for_no_gradient_is_forgotten_at_the_next_forward_pass(a_network, a_batch):
+    model, batch = a_network(4, 5, 3), a_batch(6, 4, 3)
+    listening = listening_to(model)
+    torch.autograd.grad(loss_of(model, batch), list(model.parameters()))
+    gc.disable()
+    try:
+        left_over = left()
+        outputs = model(batch[0])
+        assert (left_over, left()) == (3, 3)
+        del outputs
+        assert left() == 0
+    finally:
+        gc.enable()
+    assert listening.uses() == {}
+
+
+def test_a_step_on_a_batch_compiles_nothing(a_network, a_batch):
+    compiled = []
+
+    def backend(graph, inputs):
+        compiled.append(inputs)
+        return graph.forward
+
+    model = a_network(4, 5, 3)
+    model.compile(backend=backend)
+    optimizer = LocalCriterion(model, CrossEntropy())
+    for seed in range(3):
+        optimizer.step(*a_batch(6, 4, 3, seed=seed))
+
+    assert compiled == []
+
+
+def test_what_listens_is_never_compiled(a_network, a_batch, monkeypatch):
+    compiling = []
+    monkeypatch.setattr(Listening, "used", lambda *_: compiling.append(torch.compiler.is_compiling()))
+    model = a_network(4, 5, 3)
+    listening = listening_to(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the compiler's own
+        torch.compile(model, backend="eager")(a_batch(6, 4, 3)[0])
+
+    assert compiling == [False, False]
+    assert listening.has_heard
+
+
+def test_the_state_is_the_same_for_a_compiled_model(a_network, a_batch):
+    states = []
+    for compiled in (lambda model: model, lambda model: torch.compile(model, backend="eager")):
+        optimizer = ACP(compiled(a_network(4, 5, 3)), CrossEntropy())
+        optimizer.step(*a_batch(6, 4, 3))
+        states.append(optimizer.state_dict()["layers"].keys())
+
+    assert states[0] == states[1]
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])  # noqa: S301
