@@ -1,7 +1,6 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeAlias
 
 import torch
@@ -18,6 +17,8 @@ from optimizers.errors import (
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.listening import Listening
 from optimizers.objectives import Objective
+from optimizers.passes import Passes, check_same_gradients, check_same_parts, joined, norm
+from optimizers.processes import Group, Processes, check_not_wrapped
 from optimizers.solvers.cholesky import inverse
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
@@ -28,7 +29,6 @@ from optimizers.uses import (
     Use,
     affine_layers,
     backward,
-    precise,
     recording_uses,
     rows,
     seen,
@@ -54,17 +54,28 @@ class Layerwise(Optimizer, ABC):
 
     `params` are parameters of the model, or groups of them with settings of their own, as torch takes them;
     None is all of them. What is not among them stays. A layer belongs whole into one group.
+
+    Where torch.distributed has begun, all processes (or those of `group`) train together: what a rule takes
+    from a batch is that of the batches of all, and so are the gradients of step(inputs, targets). In the
+    usual loop the gradients are those that DistributedDataParallel makes.
     """
 
     hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (LR,)
     _step_supports_amp_scaling = True  # torch's GradScaler then tells its scale, which is in the slopes too
 
     def __init__(
-        self, model: nn.Module, objective: Objective, params: Params | None, settings: dict[str, Any]
+        self,
+        model: nn.Module,
+        objective: Objective,
+        params: Params | None,
+        settings: dict[str, Any],
+        group: Group,
     ) -> None:
+        check_not_wrapped(model)
         self._model = uncompiled(model)
         self._objective = objective
         self._layers = affine_layers(self._model)
+        self._processes = Processes(group)
         self._listening: Listening | None = None
         self._kept: dict[str, Kept] = {}  # by name: a model may be copied, its layers are others then
         self._updates = 0
@@ -119,6 +130,9 @@ class Layerwise(Optimizer, ABC):
             with torch.enable_grad():
                 loss = self._objective.loss(outputs, targets)
             passes = Passes(loss.item(), *backward(loss, trained, layers, uses))
+        with watch.phase("processes"):
+            check_same_parts(passes, trained, [*self._layers], self._processes)
+            passes = joined(passes, self._layers, self._processes, cases=len(targets))
         return self._taken(passes, statistics, watch, otherwise=buffers)
 
     def _in_usual_loop(self, closure: Closure | None, statistics: Tensor | None) -> Step:
@@ -132,12 +146,15 @@ class Layerwise(Optimizer, ABC):
         with torch.enable_grad(), watch.phase("gradient"):
             loss = None if closure is None else float(torch.as_tensor(closure()).detach())
         passes = self._heard(self._listening, loss)
+        with watch.phase("processes"):
+            check_same_parts(passes, self._trained(), [*self._layers], self._processes)
+            check_same_gradients(passes, self._trained(), self._processes)
         try:
             return self._taken(passes, statistics, watch)
         finally:
             self._listening.forget()
 
-    def _heard(self, listening: Listening, loss: float | None) -> "Passes":
+    def _heard(self, listening: Listening, loss: float | None) -> Passes:
         scale = loss_scale(self)
         gradients = {p: unscaled(p.grad, scale) for p in self._trained() if p.grad is not None}
         if not listening.has_heard and any(layer.weight in gradients for layer in self._layers.values()):
@@ -156,14 +173,14 @@ class Layerwise(Optimizer, ABC):
 
     def _taken(
         self,
-        passes: "Passes",
+        passes: Passes,
         statistics: Tensor | None,
         watch: Stopwatch,
         otherwise: Iterable[tuple[Tensor, Tensor]] = (),
     ) -> Step:
         """Take the update; if it is skipped, give buffers the values that they have in `otherwise`."""
-        gradient_norm, update_norm = _norm(passes.gradients), None
-        if math.isfinite(passes.loss or 0.0) and math.isfinite(gradient_norm):
+        update_norm = None
+        if math.isfinite(passes.loss or 0.0) and math.isfinite(passes.gradient_norm):
             with torch.no_grad(), watch.phase("update"):
                 update_norm = self._update(passes.gradients, passes.seen, statistics)
         if update_norm is None:
@@ -171,7 +188,7 @@ class Layerwise(Optimizer, ABC):
         return Step(
             loss=math.nan if passes.loss is None else passes.loss,
             damping=float(self.param_groups[0].get("ridge", 0.0)),
-            gradient_norm=gradient_norm,
+            gradient_norm=passes.gradient_norm,
             update_norm=update_norm or 0.0,
             ages={name: self._updates - 1 - number for name, number in self._refreshed.items()},
             seconds=watch.seconds,
@@ -183,8 +200,9 @@ class Layerwise(Optimizer, ABC):
         """Take the update and return its norm; None, with nothing changed, when it would not be finite."""
         groups = {p: group for group in self.param_groups for p in group["params"]}
         changes = {p: -groups[p]["lr"] * gradient for p, gradient in gradients.items()}
+        seen = {name: seen[name] for name in self._layers if name in seen}  # all processes in one order
         estimates = self._estimates(seen, groups, statistics)
-        if not _is_finite(estimates):
+        if not _are_finite(estimates, self._processes):
             return None
         kept: dict[str, Kept] = {}
         for name, layer in seen.items():
@@ -193,8 +211,8 @@ class Layerwise(Optimizer, ABC):
             _put(changes, self._layers[name], weight, bias)
 
         moves = self._moves(changes)
-        norm = _norm(moves)
-        if not math.isfinite(norm):
+        length = norm(moves)
+        if not math.isfinite(length):
             return None
         for parameter, move in moves.items():
             parameter.add_(move)
@@ -202,7 +220,7 @@ class Layerwise(Optimizer, ABC):
         self._kept.update(kept)
         self._refreshed.update(dict.fromkeys(estimates, self._updates))
         self._updates += 1
-        return norm
+        return length
 
     def _trained(self) -> list[Tensor]:
         return [p for group in self.param_groups for p in group["params"] if p.requires_grad]
@@ -307,7 +325,7 @@ class Layerwise(Optimizer, ABC):
         self._kept = {name: dict(kept) for name, kept in layers.items()}
 
     def __getstate__(self) -> dict[str, Any]:
-        own = ("_model", "_objective", "_layers", "_kept", "_updates", "_refreshed")
+        own = ("_model", "_objective", "_layers", "_processes", "_kept", "_updates", "_refreshed")
         listens = self._listening is not None
         return {
             **super().__getstate__(),
@@ -322,15 +340,6 @@ class Layerwise(Optimizer, ABC):
             self._listening = None
         if listens:
             self.listen()
-
-
-@dataclass(frozen=True)
-class Passes:
-    """What forward and backward gave, of ours or in the usual loop."""
-
-    loss: float | None  # None where the caller alone knows it
-    gradients: Gradients
-    seen: Mapping[str, Seen]
 
 
 def _put(changes: Gradients, layer: AffineLayer, weight: Tensor, bias: Tensor) -> None:
@@ -349,12 +358,10 @@ def _restore(buffers: Iterable[tuple[Tensor, Tensor]]) -> None:
             buffer.copy_(before)
 
 
-def _is_finite(tensors: Mapping[str, Tensor]) -> bool:
-    return all(bool(tensor.isfinite().all()) for tensor in tensors.values())
-
-
-def _norm(gradients: Gradients) -> float:
-    return math.sqrt(sum(float(precise(gradient).square().sum()) for gradient in gradients.values()))
+def _are_finite(tensors: Mapping[str, Tensor], processes: Processes) -> bool:
+    """Return whether all are, on all processes."""
+    wrong = [(~tensor.isfinite()).any().float() for tensor in tensors.values()]
+    return not wrong or processes.largest(torch.stack(wrong).amax()).item() == 0
 
 
 def inverted(matrix: Tensor, seen: Seen, damping: float) -> Tensor:
