@@ -179,8 +179,8 @@ class Layerwise(Optimizer, ABC):
         otherwise: Iterable[tuple[Tensor, Tensor]] = (),
     ) -> Step:
         """Take the update; if it is skipped, give buffers the values that they have in `otherwise`."""
-        update_norm = None
-        if math.isfinite(passes.loss or 0.0) and math.isfinite(passes.gradient_norm):
+        gradient_norm, update_norm = norm(passes.gradients), None
+        if math.isfinite(passes.loss or 0.0) and math.isfinite(gradient_norm):
             with torch.no_grad(), watch.phase("update"):
                 update_norm = self._update(passes.gradients, passes.seen, statistics)
         if update_norm is None:
@@ -188,7 +188,7 @@ class Layerwise(Optimizer, ABC):
         return Step(
             loss=math.nan if passes.loss is None else passes.loss,
             damping=float(self.param_groups[0].get("ridge", 0.0)),
-            gradient_norm=passes.gradient_norm,
+            gradient_norm=gradient_norm,
             update_norm=update_norm or 0.0,
             ages={name: self._updates - 1 - number for name, number in self._refreshed.items()},
             seconds=watch.seconds,

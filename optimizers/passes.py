@@ -22,11 +22,6 @@ class Passes:
     gradients: Gradients
     seen: Mapping[str, Seen]
 
-    @property
-    def gradient_norm(self) -> float:
-        """The Euclidean norm of all gradients."""
-        return norm(self.gradients)
-
 
 def norm(gradients: Gradients) -> float:
     """Return the Euclidean norm over all of them."""
@@ -73,7 +68,8 @@ def check_same_gradients(passes: Passes, trained: Sequence[Tensor], processes: P
     """Raise UnsupportedModelError, on all processes, if they have different gradients."""
     if processes.size == 1 or not trained:
         return
-    length = passes.gradient_norm if math.isfinite(passes.gradient_norm) else -1.0
+    length = norm(passes.gradients)
+    length = length if math.isfinite(length) else -1.0
     if processes.spread(torch.tensor([length], device=trained[0].device)) > ROUNDING:
         raise UnsupportedModelError(
             "",

@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from optimizers import ACP, PRONG, CentredGradientDescent, CrossEntropy, LocalCriterion
+from optimizers.curvature.centring import moments
 from optimizers.errors import OptimizerError
 from optimizers.processes import Processes
 
@@ -117,6 +118,7 @@ def main(folder, rank):
     came |= {f"nan in {where}": with_nan(rank, where=where) for where in ("inputs", "statistics")}
     came["alone"] = alone(rank, groups[rank])
     came["largest"] = Processes().largest(torch.tensor([float(rank), 5.0 - rank]))
+    came["moments"] = moments(a_batch(rank)[0], centre=True)
     came["wrapped"] = refused(lambda: LocalCriterion(DistributedDataParallel(a_model()), CrossEntropy()))
     came["own gradients"] = refused(lambda: gradients_of_its_own(rank))
     came["another part"] = refused(lambda: another_part(rank))

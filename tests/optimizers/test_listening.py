@@ -200,6 +200,14 @@ def test_a_copy_of_the_model_alone_is_not_heard(a_network, a_batch, copied):
     assert listening.uses() == {}
 
 
+def test_a_model_in_eval_mode_is_heard_too(a_network, a_batch):
+    model, batch = a_network(4, 5, 3).eval(), a_batch(6, 4, 3)
+    listening = listening_to(model)
+    loss_of(model, batch).backward()
+
+    assert listening.uses().keys() == {"0", "2"}
+
+
 def test_after_a_step_on_a_batch_the_usual_loop_is_refused_until_it_is_listened_to(a_network, a_batch):
     model, batch = a_network(4, 5, 3), a_batch(6, 4, 3)
     optimizer = LocalCriterion(model, CrossEntropy())

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from optimizers import CrossEntropy, LocalCriterion
+from optimizers.curvature.centring import moments
 
 SCRIPT = Path(__file__).with_name("one_of_two_processes.py")
 OURS = runpy.run_path(str(SCRIPT))
@@ -28,7 +29,11 @@ def _came(tmp_path_factory):
         subprocess.Popen([sys.executable, SCRIPT, folder, str(rank)], env=environment, stderr=subprocess.PIPE)
         for rank in range(2)
     ]
-    said = [rank.communicate(timeout=120)[1].decode() for rank in processes]
+    try:
+        said = [rank.communicate(timeout=120)[1].decode() for rank in processes]
+    finally:
+        for rank in processes:
+            rank.kill()
     assert [rank.returncode for rank in processes] == [0, 0], said
     return [torch.load(folder / f"{rank}.pt") for rank in range(2)]
 
@@ -82,6 +87,11 @@ def test_a_group_of_one_trains_alone(came):
         model = a_model()
         LocalCriterion(model, CrossEntropy()).step(*a_batch(seed))
         assert_close(rank["alone"], list(model.parameters()))
+
+
+def test_functions_of_rows_are_of_one_process_unless_told(came):
+    for seed, rank in enumerate(came):
+        assert_close(rank["moments"], moments(a_batch(seed)[0], centre=True))
 
 
 def test_the_largest_is_taken_entry_by_entry(came):
