@@ -104,7 +104,9 @@ class Listening:
         self, name: str, layer: nn.Module, args: tuple[Tensor, ...], kwargs: dict[str, Tensor], sums: Tensor
     ) -> None:
         """Hear a call of a layer, and wait for its backward pass."""
-        weight = layer.get_parameter("weight")
+        weight = layer.weight
+        if not isinstance(weight, nn.Parameter):
+            return  # torch.func has put its own there for the time of a call
         if not (torch.is_grad_enabled() and sums.requires_grad and weight.requires_grad):
             return
         if _backward_pass() == NONE:

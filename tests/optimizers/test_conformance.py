@@ -673,6 +673,24 @@ def two_optimizers_take_turns_in_the_usual_loop(make, a_network, a_batch):
 
 
 @check
+def an_optimizer_that_takes_batches_does_not_disturb_one_that_listens(make, a_network, a_batch):
+    alone, shared = a_network(4, 5, 3), a_network(4, 5, 3)
+    single, one = (
+        CentredGradientDescent(alone, CrossEntropy()),
+        CentredGradientDescent(shared, CrossEntropy()),
+    )
+    other = make(shared, lr=0.0)
+    if "momentum" in other.defaults:
+        other.param_groups[0]["momentum"] = 0.0
+    for seed in range(2):
+        train_usually(single, alone, a_batch, [seed])
+        train(other, a_batch, [seed + 9])
+        train_usually(one, shared, a_batch, [seed])
+
+    assert same(weights(shared), weights(alone))
+
+
+@check
 def hooks_are_gone_after_close_with_and_del(make, a_network, a_batch):
     models = [a_network(4, 5, 3) for _ in range(3)]
     one, other = make(models[0]), make(models[1])

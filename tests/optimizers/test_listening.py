@@ -86,6 +86,17 @@ def left():
     return sum(type(thing) in {Call, HeardUse} for thing in gc.get_objects())
 
 
+@pytest.mark.parametrize("transform", [torch.func.vmap, torch.func.jacfwd, torch.func.jacrev])
+def test_what_torch_func_does_with_the_model_counts_nothing(a_network, a_batch, transform):
+    model, batch = a_network(4, 5, 3), a_batch(6, 4, 3)
+    listening = listening_to(model)
+    transform(model)(batch[0])
+    assert listening.uses() == {}
+    loss_of(model, batch).backward()
+
+    assert [len(slopes) for slopes in listening.uses().values()] == [1, 1]
+
+
 def test_what_a_forward_pass_left_dies_with_its_graph(a_network, a_batch):
     model, (inputs, _) = a_network(4, 5, 3), a_batch(6, 4, 3)
     listening = listening_to(model)
