@@ -161,8 +161,8 @@ class Layerwise(Optimizer, ABC):
             raise NotHeardError(
                 type(self).__name__,
                 "has heard no forward pass since the last step, but there are gradients",
-                "Construct it before the first pass, and before the model is compiled; call the model as a "
-                "module.",
+                "Construct it before the first pass, and call the model as a module. If one like it was "
+                "compiled before without hooks, call torch.compiler.reset() first.",
             )
         seen_by_layer = {}
         for name, slopes in listening.uses().items():

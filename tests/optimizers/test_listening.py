@@ -184,6 +184,7 @@ def test_what_listens_is_never_compiled(a_network, a_batch, monkeypatch):
     monkeypatch.setattr(Listening, "used", lambda *_: compiling.append(torch.compiler.is_compiling()))
     model = a_network(4, 5, 3)
     listening = listening_to(model)
+    torch.compiler.reset()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the compiler's own
         torch.compile(model, backend="eager")(a_batch(6, 4, 3)[0])
