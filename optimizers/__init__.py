@@ -14,8 +14,10 @@ from optimizers.acp import ACP
 from optimizers.centred_gradient_descent import CentredGradientDescent
 from optimizers.centred_linear import CentredLinear
 from optimizers.dense import GaussNewton, NaturalGradient, Newton
+from optimizers.diagonal_newton import DiagonalNewton
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kfac import KFAC
+from optimizers.lecun_rate import LeCunRate
 from optimizers.local_criterion import LocalCriterion
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
 from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
@@ -33,9 +35,11 @@ __all__ = [
     "CentredGradientDescent",
     "CentredLinear",
     "CrossEntropy",
+    "DiagonalNewton",
     "GaussNewton",
     "Gaussian",
     "Hyperparameter",
+    "LeCunRate",
     "LocalCriterion",
     "MeanOnlyBatchNorm",
     "NaturalGradient",

@@ -19,8 +19,10 @@ from optimizers.layerwise import (
     inverted,
 )
 from optimizers.objectives import Objective
+from optimizers.processes import Group, Processes
 from optimizers.step import Step
 from optimizers.uses import Seen
+from optimizers.usual_loop import Closure
 
 Alpha: TypeAlias = float | Literal["largest_slope"]
 RidgeOn: TypeAlias = Literal["weights", "all"]
@@ -66,6 +68,7 @@ class ACP(Layerwise):
         ridge_on: RidgeOn = "weights",
         refresh_every: int = 100,  # updates, N in the paper
         params: Params | None = None,
+        group: Group = None,
     ) -> None:
         settings = {
             "lr": lr,
@@ -74,13 +77,18 @@ class ACP(Layerwise):
             "ridge_on": ridge_on,
             "refresh_every": refresh_every,
         }
-        super().__init__(model, objective, params, settings)
+        super().__init__(model, objective, params, settings, group)
 
-    def step(  # type: ignore[override]  # a batch, no closure
-        self, inputs: Tensor, targets: Tensor, *, statistics: Tensor | None = None
+    def step(  # type: ignore[override]  # a batch too
+        self,
+        inputs: Tensor | Closure | None = None,
+        targets: Tensor | None = None,
+        *,
+        closure: Closure | None = None,
+        statistics: Tensor | None = None,
     ) -> Step:
         """Take one update on a batch. Raises SingularFactorError when what is to be inverted is singular."""
-        return self._step(inputs, targets, statistics)
+        return self._step(inputs, targets, closure, statistics)
 
     @staticmethod
     def _check(settings: Settings) -> None:
@@ -101,8 +109,8 @@ class ACP(Layerwise):
     ) -> tuple[Tensor, Tensor, Kept]:
         alpha = self._alpha(seen, settings)
         if statistics is not None:
-            kept = _estimate(seen, statistics, settings, kappa=settings["ridge"] / alpha)
-        mean = seen.rows.mean(dim=0) if seen.biased else torch.zeros_like(seen.rows[0])
+            kept = _estimate(seen, statistics, settings, settings["ridge"] / alpha, self._processes)
+        mean = self._processes.mean_of_rows(seen.rows) if seen.biased else torch.zeros_like(seen.rows[0])
         scale, rate = kept["scale"], settings["lr"] / alpha
 
         gradient = centred(seen.weight_gradient, seen.bias_gradient, mean / scale)
@@ -112,16 +120,18 @@ class ACP(Layerwise):
 
     def _alpha(self, seen: Seen, settings: Settings) -> float:
         alpha = settings["alpha"]
-        return max(float(seen.largest_slope()) if alpha == "largest_slope" else float(alpha), ALPHA_FLOOR)
+        if alpha == "largest_slope":
+            alpha = self._processes.largest(seen.largest_slope()).item()
+        return max(float(alpha), ALPHA_FLOOR)
 
 
 def _key(*, biased: bool) -> str:
     return "inverse_covariance" if biased else "inverse_second_moment"
 
 
-def _estimate(seen: Seen, statistics: Tensor, settings: Settings, *, kappa: float) -> Kept:
+def _estimate(seen: Seen, statistics: Tensor, settings: Settings, kappa: float, processes: Processes) -> Kept:
     """Return (C + κI)⁻¹, or the inverse of the Schur complement S when the bias has a ridge too."""
-    mean, matrix = moments(statistics, centre=seen.biased)
+    mean, matrix = moments(statistics, centre=seen.biased, processes=processes)
     schur, scale = shifted(matrix, kappa), 1.0
     if settings["ridge_on"] == "all":  # S = C + κI + κ/(1 + κ) h̄ h̄ᵀ
         scale = 1 + kappa  # the bias's own entry

@@ -6,8 +6,10 @@ from optimizers.curvature.centring import centred
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.layerwise import LR, Kept, Layerwise, Params, Settings, check_lr
 from optimizers.objectives import Objective
+from optimizers.processes import Group
 from optimizers.step import Step
 from optimizers.uses import Seen
+from optimizers.usual_loop import Closure
 
 
 @final
@@ -41,13 +43,20 @@ class CentredGradientDescent(Layerwise):
         consistent_bias: bool = False,
         decay: float = 0.0,
         params: Params | None = None,
+        group: Group = None,
     ) -> None:
         settings = {"lr": lr, "consistent_bias": consistent_bias, "decay": decay}
-        super().__init__(model, objective, params, settings)
+        super().__init__(model, objective, params, settings, group)
 
-    def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
+    def step(  # type: ignore[override]  # a batch too
+        self,
+        inputs: Tensor | Closure | None = None,
+        targets: Tensor | None = None,
+        *,
+        closure: Closure | None = None,
+    ) -> Step:
         """Take one update on a batch."""
-        return self._step(inputs, targets)
+        return self._step(inputs, targets, closure)
 
     @staticmethod
     def _check(settings: Settings) -> None:
@@ -59,7 +68,7 @@ class CentredGradientDescent(Layerwise):
         self, seen: Seen, kept: Kept, statistics: Tensor | None, settings: Settings
     ) -> tuple[Tensor, Tensor, Kept]:
         del statistics
-        mean, kept = _running(seen.rows.mean(dim=0), kept, settings["decay"])
+        mean, kept = _running(self._processes.mean_of_rows(seen.rows), kept, settings["decay"])
         weight = -settings["lr"] * centred(seen.weight_gradient, seen.bias_gradient, mean)
         bias = -settings["lr"] * seen.bias_gradient
         if settings["consistent_bias"]:

@@ -5,13 +5,11 @@ One step is δ = -lr (B + (λ + η) I)⁻¹ (∇h + η θ) with B on the batch o
 an L2 term ½ η ‖θ‖². All of one batch: dropout masks are shared by gradient and curvature.
 """
 
-import math
-from dataclasses import replace
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal, final
 
 import torch
-from torch import Generator, Tensor, autograd, nn
-from torch.optim import Optimizer
+from torch import Generator, Tensor, nn
 
 from optimizers.curvature.dense import (
     block_diagonal,
@@ -25,15 +23,14 @@ from optimizers.curvature.dense import (
     sizes_by_layer,
 )
 from optimizers.curvature.network import Network
-from optimizers.curvature.vectors import flat, shaped
 from optimizers.damping.tikhonov import tikhonov
 from optimizers.errors import NotPositiveDefiniteError, TooLargeError
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.solvers.eigen import eigen
-from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
-from optimizers.streams import stream_beside
+from optimizers.streams import stream_on
+from optimizers.whole import Whole
 
 LIMIT = 5000  # parameters; the matrix takes 200 MB in float64, its inverse some seconds
 
@@ -43,10 +40,11 @@ L2 = Hyperparameter(name="l2", kind="float", default=0.0, low=0.0, high=1e-2)
 BY_LAYER = Hyperparameter(name="by_layer", kind="boolean", default=False)
 
 
-class _Dense(Optimizer):
+class _Dense(Whole, ABC):
     """What the three have in common: everything but the matrix."""
 
     hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (LR, DAMPING, L2, BY_LAYER)
+    _own = Whole._own | {"_by_layer", "_negative", "_kind", "_samples"}  # noqa: SLF001
 
     def __init__(
         self,
@@ -60,77 +58,35 @@ class _Dense(Optimizer):
         limit: int = LIMIT,
         generator: Generator | None = None,
     ) -> None:
-        _check(lr=lr, damping=damping, l2=l2)
-        self._model, self._objective, self._by_layer = model, objective, by_layer
+        self._by_layer = by_layer
         trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
         if trained > limit:
             raise TooLargeError(type(self).__name__, trained, limit)
-        super().__init__(model.parameters(), {"lr": lr, "damping": damping, "l2": l2})
-        self._generator = stream_beside(next(model.parameters())) if generator is None else generator
+        super().__init__(model, objective, {"lr": lr, "damping": damping, "l2": l2}, generator)
 
-    def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
-        """Take one update on a batch. If loss, gradient or matrix are not finite, nothing is changed.
-
-        Raises NotPositiveDefiniteError when the damped matrix is singular.
-        """
-        settings, watch = self.param_groups[0], Stopwatch()
-        lr, damping, l2 = (float(settings[name]) for name in ("lr", "damping", "l2"))
-        network = Network(self._model, inputs)
-        with watch.phase("gradient"):
-            loss, gradient = self._gradient(network, targets, l2)
-        skipped = Step(loss=loss, damping=damping, gradient_norm=float(gradient.norm()), update_norm=0.0)
-        if not (math.isfinite(loss) and gradient.isfinite().all()):
-            return skipped
+    def _update(
+        self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
+    ) -> tuple[Tensor, dict[str, Any]] | None:
+        settings = self.param_groups[0]
         with watch.phase("curvature"):
-            matrix = self._blocks(tikhonov(self._matrix(network, targets), l2), network)
+            matrix = self._blocks(tikhonov(self._matrix(network, targets), float(settings["l2"])), network)
         if not matrix.isfinite().all():
-            return skipped
-
+            return None
         with watch.phase("solve"):
-            damped, damping = self._damped(matrix, damping)
-            update = -lr * _solved(damped, gradient)
-        _add(update, network)
-        return replace(
-            skipped,
-            damping=damping,
-            update_norm=float(update.norm()),
-            model_change=float(gradient @ update + update @ matrix @ update / 2),
-            seconds=watch.seconds,
-        )
+            damped, damping = self._damped(matrix, float(settings["damping"]))
+            update = -float(settings["lr"]) * _solved(damped, gradient)
+        foreseen = float(gradient @ update + update @ matrix @ update / 2)
+        return update, {"damping": damping, "model_change": foreseen}
 
+    @abstractmethod
     def _matrix(self, network: Network, targets: Tensor) -> Tensor:
-        raise NotImplementedError
+        """Return B."""
 
     def _damped(self, matrix: Tensor, damping: float) -> tuple[Tensor, float]:
         return tikhonov(matrix, damping), damping
 
     def _blocks(self, matrix: Tensor, network: Network) -> Tensor:
         return block_diagonal(matrix, sizes_by_layer(network.params)) if self._by_layer else matrix
-
-    def _gradient(self, network: Network, targets: Tensor, l2: float) -> tuple[float, Tensor]:
-        params = {name: tensor.clone().requires_grad_() for name, tensor in network.params.items()}
-        with torch.enable_grad():
-            loss = self._objective.loss(network.trained(params), targets)
-        parts = autograd.grad(loss, list(params.values()), materialize_grads=True)
-        return loss.item(), torch.cat([part.reshape(-1) for part in parts]) + l2 * flat(network.params)
-
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Raise ValueError: the matrix is that of the model."""
-        if self.param_groups:
-            raise ValueError(
-                f"{type(self).__name__} trains the model it was given and knows no other parameters. "
-                f"Add the layer to the model and construct a new optimizer."
-            )
-        super().add_param_group(param_group)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
-        return {**super().state_dict(), "generator": self._generator.get_state()}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over the settings and random stream of a saved optimizer."""
-        super().load_state_dict(state_dict)
-        self._generator.set_state(state_dict["generator"].cpu())
 
 
 @final
@@ -219,6 +175,7 @@ class NaturalGradient(_Dense):
             return gauss_newton(jacobian(network), output_curvature(self._objective, outputs))
         if self._kind == "empirical":
             return second_moment(gradients_by_case(network, self._objective, targets))
+        self._generator = stream_on(outputs.device, self._generator)
         draws = [self._objective.sample(outputs, self._generator) for _ in range(self._samples)]
         return second_moment(torch.cat([gradients_by_case(network, self._objective, y) for y in draws]))
 
@@ -229,16 +186,3 @@ def _solved(matrix: Tensor, vector: Tensor) -> Tensor:
     if failures.item() or not solution.isfinite().all():
         raise NotPositiveDefiniteError(matrix)
     return solution
-
-
-def _add(update: Tensor, network: Network) -> None:
-    with torch.no_grad():
-        for name, change in shaped(update, network.params).items():
-            network.params[name].add_(change)  # the model's own storage
-        network.keep_buffers()
-
-
-def _check(**settings: float) -> None:
-    for name, value in settings.items():
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name} must be finite and at least 0, got {value!r}.")

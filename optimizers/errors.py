@@ -6,6 +6,7 @@ OptimizerError
 ├── NotPositiveDefiniteError    the same of any matrix, said by a solver, which does not know the layer
 ├── NotFiniteError              a curvature matrix has entries that are infinite or no number
 ├── TooLargeError               a dense matrix would be larger than was allowed
+├── NotHeardError               in the usual loop, an update is due and the passes were not heard
 └── UnsoundError                an objective or a layer contradicts itself
 """
 
@@ -63,6 +64,13 @@ class TooLargeError(OptimizerError):
             f"{optimizer} writes out a matrix of {parameters:,} x {parameters:,} entries for the trained "
             f"parameters of this model; its limit is {limit:,}. Train a smaller model, or use KFAC."
         )
+
+
+class NotHeardError(OptimizerError):
+    """In the usual loop, an update is due of which the forward and backward passes were not heard."""
+
+    def __init__(self, optimizer: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{optimizer} {problem}. {remedy}")
 
 
 class UnsoundError(OptimizerError):

@@ -1,15 +1,24 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from optimizers.errors import NotPositiveDefiniteError, SingularFactorError, UnsupportedModelError
+from optimizers.eager import eagerly, uncompiled
+from optimizers.errors import (
+    NotHeardError,
+    NotPositiveDefiniteError,
+    SingularFactorError,
+    UnsupportedModelError,
+)
 from optimizers.hyperparameter import Hyperparameter
+from optimizers.listening import Listening
 from optimizers.objectives import Objective
+from optimizers.passes import Passes, check_same_gradients, check_same_parts, joined, norm
+from optimizers.processes import Group, Processes, check_not_wrapped
 from optimizers.solvers.cholesky import inverse
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
@@ -17,12 +26,14 @@ from optimizers.uses import (
     AffineLayer,
     Gradients,
     Seen,
+    Use,
     affine_layers,
     backward,
-    precise,
     recording_uses,
     rows,
+    seen,
 )
+from optimizers.usual_loop import Closure, loss_scale, unscaled
 
 Settings: TypeAlias = Mapping[str, Any]
 Kept: TypeAlias = dict[str, Tensor]  # what a layer's rule keeps from one update to the next
@@ -43,20 +54,34 @@ class Layerwise(Optimizer, ABC):
 
     `params` are parameters of the model, or groups of them with settings of their own, as torch takes them;
     None is all of them. What is not among them stays. A layer belongs whole into one group.
+
+    Where torch.distributed has begun, all processes (or those of `group`) train together: what a rule takes
+    from a batch is that of the batches of all, and so are the gradients of step(inputs, targets). In the
+    usual loop the gradients are those that DistributedDataParallel makes.
     """
 
     hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (LR,)
+    _step_supports_amp_scaling = True  # torch's GradScaler then tells its scale, which is in the slopes too
 
     def __init__(
-        self, model: nn.Module, objective: Objective, params: Params | None, settings: dict[str, Any]
+        self,
+        model: nn.Module,
+        objective: Objective,
+        params: Params | None,
+        settings: dict[str, Any],
+        group: Group,
     ) -> None:
-        self._model = model
+        check_not_wrapped(model)
+        self._model = uncompiled(model)
         self._objective = objective
-        self._layers = affine_layers(model)
+        self._layers = affine_layers(self._model)
+        self._processes = Processes(group)
+        self._listening: Listening | None = None
         self._kept: dict[str, Kept] = {}  # by name: a model may be copied, its layers are others then
         self._updates = 0
         self._refreshed: dict[str, int] = {}  # by name: the number of the update
         super().__init__(model.parameters() if params is None else params, settings)
+        self.listen()
 
     @staticmethod
     @abstractmethod
@@ -79,25 +104,89 @@ class Layerwise(Optimizer, ABC):
     def _remember(self, moves: Gradients) -> None:
         """Keep what was moved. It is called for updates that were taken, and only then."""
 
-    def _step(self, inputs: Tensor, targets: Tensor, statistics: Tensor | None = None) -> Step:
-        buffers, watch = _buffers(self._model), Stopwatch()
-        trained = [p for group in self.param_groups for p in group["params"] if p.requires_grad]
+    def _step(
+        self,
+        inputs: Tensor | Closure | None,
+        targets: Tensor | None,
+        closure: Closure | None,
+        statistics: Tensor | None = None,
+    ) -> Step:
+        if isinstance(inputs, Tensor) and targets is not None and closure is None:
+            self.close()  # who gives batches has no use for hooks
+            return self._on_batch(inputs, targets, statistics)
+        if isinstance(inputs, Tensor) or targets is not None or None not in {inputs, closure}:
+            raise TypeError(
+                f"{type(self).__name__}.step takes a batch, step(inputs, targets), or a closure, "
+                f"step(closure), or, after loss.backward(), nothing. It got something else."
+            )
+        return self._in_usual_loop(inputs or closure, statistics)
+
+    def _on_batch(self, inputs: Tensor, targets: Tensor, statistics: Tensor | None) -> Step:
+        buffers, watch, trained = _buffers(self._model), Stopwatch(), self._trained()
         layers = self._layers_of(trained)
         with watch.phase("gradient"):
-            with torch.enable_grad(), recording_uses(layers) as uses:
+            with torch.enable_grad(), eagerly(), recording_uses(layers) as uses:
                 outputs = self._model(inputs)
             with torch.enable_grad():
                 loss = self._objective.loss(outputs, targets)
-            gradients, seen = backward(loss, trained, layers, uses)
+            passes = Passes(loss.item(), *backward(loss, trained, layers, uses))
+        with watch.phase("processes"):
+            check_same_parts(passes, trained, [*self._layers], self._processes)
+            passes = joined(passes, self._layers, self._processes, cases=len(targets))
+        return self._taken(passes, statistics, watch, otherwise=buffers)
 
-        gradient_norm, update_norm = _norm(gradients), None
-        if math.isfinite(loss.item()) and math.isfinite(gradient_norm):
+    def _in_usual_loop(self, closure: Closure | None, statistics: Tensor | None) -> Step:
+        if self._listening is None:
+            raise NotHeardError(
+                type(self).__name__,
+                "was closed, by close() or by a step(inputs, targets)",
+                "Call listen() before the forward pass, or go on giving it batches.",
+            )
+        watch, loss = Stopwatch(), None
+        with torch.enable_grad(), watch.phase("gradient"):
+            loss = None if closure is None else float(torch.as_tensor(closure()).detach())
+        passes = self._heard(self._listening, loss)
+        with watch.phase("processes"):
+            check_same_parts(passes, self._trained(), [*self._layers], self._processes)
+            check_same_gradients(passes, self._trained(), self._processes)
+        try:
+            return self._taken(passes, statistics, watch)
+        finally:
+            self._listening.forget()
+
+    def _heard(self, listening: Listening, loss: float | None) -> Passes:
+        scale = loss_scale(self)
+        gradients = {p: unscaled(p.grad, scale) for p in self._trained() if p.grad is not None}
+        if not listening.has_heard and any(layer.weight in gradients for layer in self._layers.values()):
+            raise NotHeardError(
+                type(self).__name__,
+                "has heard no forward pass since the last step, but there are gradients",
+                "Construct it before the first pass, and call the model as a module. If one like it was "
+                "compiled before without hooks, call torch.compiler.reset() first.",
+            )
+        seen_by_layer = {}
+        for name, slopes in listening.uses().items():
+            if (layer := self._layers[name]).weight in gradients:
+                calls = [(Use(inputs=use.inputs, edge=None), slope) for use, slope in slopes.items()]
+                seen_by_layer[name] = seen(name, layer, calls, gradients, scale)
+        return Passes(loss, gradients, seen_by_layer)
+
+    def _taken(
+        self,
+        passes: Passes,
+        statistics: Tensor | None,
+        watch: Stopwatch,
+        otherwise: Iterable[tuple[Tensor, Tensor]] = (),
+    ) -> Step:
+        """Take the update; if it is skipped, give buffers the values that they have in `otherwise`."""
+        gradient_norm, update_norm = norm(passes.gradients), None
+        if math.isfinite(passes.loss or 0.0) and math.isfinite(gradient_norm):
             with torch.no_grad(), watch.phase("update"):
-                update_norm = self._update(gradients, seen, statistics)
+                update_norm = self._update(passes.gradients, passes.seen, statistics)
         if update_norm is None:
-            _restore(buffers)
+            _restore(otherwise)
         return Step(
-            loss=loss.item(),
+            loss=math.nan if passes.loss is None else passes.loss,
             damping=float(self.param_groups[0].get("ridge", 0.0)),
             gradient_norm=gradient_norm,
             update_norm=update_norm or 0.0,
@@ -111,8 +200,9 @@ class Layerwise(Optimizer, ABC):
         """Take the update and return its norm; None, with nothing changed, when it would not be finite."""
         groups = {p: group for group in self.param_groups for p in group["params"]}
         changes = {p: -groups[p]["lr"] * gradient for p, gradient in gradients.items()}
+        seen = {name: seen[name] for name in self._layers if name in seen}  # all processes in one order
         estimates = self._estimates(seen, groups, statistics)
-        if not _is_finite(estimates):
+        if not _are_finite(estimates, self._processes):
             return None
         kept: dict[str, Kept] = {}
         for name, layer in seen.items():
@@ -121,8 +211,8 @@ class Layerwise(Optimizer, ABC):
             _put(changes, self._layers[name], weight, bias)
 
         moves = self._moves(changes)
-        norm = _norm(moves)
-        if not math.isfinite(norm):
+        length = norm(moves)
+        if not math.isfinite(length):
             return None
         for parameter, move in moves.items():
             parameter.add_(move)
@@ -130,7 +220,10 @@ class Layerwise(Optimizer, ABC):
         self._kept.update(kept)
         self._refreshed.update(dict.fromkeys(estimates, self._updates))
         self._updates += 1
-        return norm
+        return length
+
+    def _trained(self) -> list[Tensor]:
+        return [p for group in self.param_groups for p in group["params"] if p.requires_grad]
 
     def _layers_of(self, parameters: Iterable[Tensor]) -> dict[str, AffineLayer]:
         trained = set(parameters)
@@ -185,6 +278,29 @@ class Layerwise(Optimizer, ABC):
                     f"the other's. Put both into one group."
                 )
 
+    def listen(self) -> None:
+        """Hear the usual loop from now on. It is so from the start, until the first step(inputs, targets)."""
+        if self._listening is None:
+            self._listening = Listening(self._model, self._layers)
+
+    def close(self) -> None:
+        """Take the hooks away with which the usual loop is heard."""
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def zero_grad(self, set_to_none: bool = True) -> None:  # noqa: FBT001, FBT002  # torch's signature
+        """Throw away the gradients, and what was heard of the passes that they are of."""
+        super().zero_grad(set_to_none)
+        if self._listening is not None:
+            self._listening.forget()
+
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
         return {
@@ -209,8 +325,21 @@ class Layerwise(Optimizer, ABC):
         self._kept = {name: dict(kept) for name, kept in layers.items()}
 
     def __getstate__(self) -> dict[str, Any]:
-        own = ("_model", "_objective", "_layers", "_kept", "_updates", "_refreshed")
-        return {**super().__getstate__(), **{name: getattr(self, name) for name in own}}
+        own = ("_model", "_objective", "_layers", "_processes", "_kept", "_updates", "_refreshed")
+        listens = self._listening is not None
+        return {
+            **super().__getstate__(),
+            **{name: getattr(self, name) for name in own},
+            "listens": listens,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        listens = state.pop("listens", None)
+        super().__setstate__(state)
+        if listens is not None:  # torch calls this for a state that is loaded too
+            self._listening = None
+        if listens:
+            self.listen()
 
 
 def _put(changes: Gradients, layer: AffineLayer, weight: Tensor, bias: Tensor) -> None:
@@ -229,12 +358,10 @@ def _restore(buffers: Iterable[tuple[Tensor, Tensor]]) -> None:
             buffer.copy_(before)
 
 
-def _is_finite(tensors: Mapping[str, Tensor]) -> bool:
-    return all(bool(tensor.isfinite().all()) for tensor in tensors.values())
-
-
-def _norm(gradients: Gradients) -> float:
-    return math.sqrt(sum(float(precise(gradient).square().sum()) for gradient in gradients.values()))
+def _are_finite(tensors: Mapping[str, Tensor], processes: Processes) -> bool:
+    """Return whether all are, on all processes."""
+    wrong = [(~tensor.isfinite()).any().float() for tensor in tensors.values()]
+    return not wrong or processes.largest(torch.stack(wrong).amax()).item() == 0
 
 
 def inverted(matrix: Tensor, seen: Seen, damping: float) -> Tensor:

@@ -5,8 +5,10 @@ from torch import Tensor, nn
 from optimizers.curvature.centring import centred, moments, shifted
 from optimizers.layerwise import LR, RIDGE, Kept, Layerwise, Params, Settings, check_lr, check_ridge, inverted
 from optimizers.objectives import Objective
+from optimizers.processes import Group
 from optimizers.step import Step
 from optimizers.uses import Seen
+from optimizers.usual_loop import Closure
 
 
 @final
@@ -31,12 +33,19 @@ class LocalCriterion(Layerwise):
         lr: float = 0.1,
         ridge: float = 0.1,  # ε in the paper
         params: Params | None = None,
+        group: Group = None,
     ) -> None:
-        super().__init__(model, objective, params, {"lr": lr, "ridge": ridge})
+        super().__init__(model, objective, params, {"lr": lr, "ridge": ridge}, group)
 
-    def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
+    def step(  # type: ignore[override]  # a batch too
+        self,
+        inputs: Tensor | Closure | None = None,
+        targets: Tensor | None = None,
+        *,
+        closure: Closure | None = None,
+    ) -> Step:
         """Take one update on a batch. Raises SingularFactorError when C + ridge I has no inverse."""
-        return self._step(inputs, targets)
+        return self._step(inputs, targets, closure)
 
     @staticmethod
     def _check(settings: Settings) -> None:
@@ -47,7 +56,7 @@ class LocalCriterion(Layerwise):
         self, seen: Seen, kept: Kept, statistics: Tensor | None, settings: Settings
     ) -> tuple[Tensor, Tensor, Kept]:
         del kept, statistics
-        mean, covariance = moments(seen.rows, centre=seen.biased)
+        mean, covariance = moments(seen.rows, centre=seen.biased, processes=self._processes)
         precision = inverted(shifted(covariance, settings["ridge"]), seen, settings["ridge"])
         weight = -settings["lr"] * centred(seen.weight_gradient, seen.bias_gradient, mean) @ precision
         bias = -settings["lr"] * seen.bias_gradient - weight @ mean

@@ -19,8 +19,10 @@ from optimizers.layerwise import (
     check_ridge,
 )
 from optimizers.objectives import Objective
+from optimizers.processes import ALONE, Group, Processes
 from optimizers.step import Step
 from optimizers.uses import Gradients, Seen
+from optimizers.usual_loop import Closure
 
 
 @final
@@ -45,9 +47,11 @@ class Whitening:
         return weight, bias - weight @ self.mean
 
 
-def whitening(rows: Tensor, *, ridge: float, centre: bool = True) -> tuple[Whitening, Tensor]:
+def whitening(
+    rows: Tensor, *, ridge: float, centre: bool = True, processes: Processes = ALONE
+) -> tuple[Whitening, Tensor]:
     """Return the whitening of these rows, and U⁻¹. Raises NotPositiveDefiniteError for C + ridge I."""
-    mean, covariance = moments(rows, centre=centre)
+    mean, covariance = moments(rows, centre=centre, processes=processes)
     ridged = shifted(covariance, ridge)
     if not ridged.isfinite().all():
         raise NotPositiveDefiniteError(ridged)
@@ -96,15 +100,21 @@ class PRONG(Layerwise):
         momentum: float = 0.0,
         refresh_every: int = 100,  # updates, N in the paper
         params: Params | None = None,
+        group: Group = None,
     ) -> None:
         settings = {"lr": lr, "ridge": ridge, "momentum": momentum, "refresh_every": refresh_every}
-        super().__init__(model, objective, params, settings)
+        super().__init__(model, objective, params, settings, group)
 
-    def step(  # type: ignore[override]  # a batch, no closure
-        self, inputs: Tensor, targets: Tensor, *, statistics: Tensor | None = None
+    def step(  # type: ignore[override]  # a batch too
+        self,
+        inputs: Tensor | Closure | None = None,
+        targets: Tensor | None = None,
+        *,
+        closure: Closure | None = None,
+        statistics: Tensor | None = None,
     ) -> Step:
         """Take one update on a batch. Raises SingularFactorError when C + ridge I has no inverse root."""
-        return self._step(inputs, targets, statistics)
+        return self._step(inputs, targets, closure, statistics)
 
     @staticmethod
     def _check(settings: Settings) -> None:
@@ -122,7 +132,7 @@ class PRONG(Layerwise):
         self, seen: Seen, kept: Kept, statistics: Tensor | None, settings: Settings
     ) -> tuple[Tensor, Tensor, Kept]:
         if statistics is not None:
-            kept = _estimate(seen, statistics, settings["ridge"])
+            kept = _estimate(seen, statistics, settings["ridge"], self._processes)
         white = Whitening(mean=kept["mean"], root=kept["root"])
 
         gradient = centred(seen.weight_gradient, seen.bias_gradient, white.mean) @ white.root  # ∂h/∂V
@@ -149,9 +159,9 @@ class PRONG(Layerwise):
         return {p: float(group["momentum"]) for group in self.param_groups for p in group["params"]}
 
 
-def _estimate(seen: Seen, statistics: Tensor, ridge: float) -> Kept:
+def _estimate(seen: Seen, statistics: Tensor, ridge: float, processes: Processes) -> Kept:
     try:
-        white, _ = whitening(statistics, ridge=ridge, centre=seen.biased)
+        white, _ = whitening(statistics, ridge=ridge, centre=seen.biased, processes=processes)
     except NotPositiveDefiniteError:
         raise SingularFactorError(seen.name, ridge) from None
     return {"mean": white.mean, "root": white.root, "biased": torch.full_like(white.mean[0], seen.biased)}

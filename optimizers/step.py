@@ -9,7 +9,7 @@ class Step:
     A skipped step has an update_norm of exactly 0.
     """
 
-    loss: float  # mean over the batch, before the update
+    loss: float  # mean over the batch, before the update; NaN where the caller alone knows it
     damping: float  # Tikhonov strength, λ in the literature
     gradient_norm: float  # Euclidean, over all parameters
     update_norm: float  # Euclidean, of what was added to the parameters

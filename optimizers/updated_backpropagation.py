@@ -8,12 +8,14 @@ from torch import Tensor, nn
 from torch.func import grad, jvp, vjp
 from torch.optim import Optimizer
 
+from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import UnsupportedModelError
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.layers import ELSEWHERE, linear_layers
 from optimizers.layerwise import LR, check_lr
 from optimizers.objectives import Objective
 from optimizers.step import Step
+from optimizers.usual_loop import needs_the_batch
 
 Function: TypeAlias = Callable[[Tensor], Tensor]
 
@@ -64,12 +66,14 @@ class UpdatedBackpropagation(Optimizer):
             raise ValueError(
                 f"top_only counts layers and must be at least 0, or None for all; got {top_only!r}."
             )
+        model = uncompiled(model)
         linear_layers(model)  # refuses shared and coarse parameters
         self._objective = objective
         self._chain = _chain("", model)
         settings = {"lr": lr, "second_order_activation": second_order_activation, "top_only": top_only}
         super().__init__(model.parameters(), settings)
 
+    @needs_the_batch
     def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
         """Take one update on a batch. The gradient norm it tells is that of the corrected gradient."""
         lr = float(self.param_groups[0]["lr"])
@@ -77,7 +81,7 @@ class UpdatedBackpropagation(Optimizer):
         def loss(outputs: Tensor) -> Tensor:
             return self._objective.loss(outputs, targets)
 
-        with torch.no_grad():
+        with torch.no_grad(), eagerly():
             value, gradients = self._corrected(inputs, loss)
             norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in gradients.values()))
             finite = math.isfinite(value) and math.isfinite(lr * norm)

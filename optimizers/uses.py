@@ -101,7 +101,12 @@ class Seen:
     biased: bool  # whether a trained bias can take up what centring takes away
 
     def largest_slope(self) -> Tensor:
-        """Return the largest g² of all rows and units."""
+        """Return the largest g² of all rows and units. Raises ValueError where the slopes are unknown."""
+        if not self.slopes:
+            raise ValueError(
+                f"The slopes of layer {self.name!r} are of a scaled loss, and nobody knows the scale since "
+                f"GradScaler.unscale_. Leave it to GradScaler.step to unscale, or choose a number for alpha."
+            )
         largest = torch.stack([slope.abs().amax() for slope in self.slopes]).amax()
         return (len(self.rows) * largest).square()
 
@@ -126,17 +131,27 @@ def backward(
     reached: dict[str, list[tuple[Use, Tensor]]] = {}
     for (name, use, _), slope in zip(flows, found[len(parameters) :], strict=True):
         if slope is not None and layers[name].weight in gradients:
-            reached.setdefault(name, []).append((use, precise(slope)))
-    return gradients, {name: _seen(name, layers[name], calls, gradients) for name, calls in reached.items()}
+            reached.setdefault(name, []).append((use, slope))
+    return gradients, {name: seen(name, layers[name], calls, gradients) for name, calls in reached.items()}
 
 
-def _seen(name: str, layer: AffineLayer, calls: Sequence[tuple[Use, Tensor]], gradients: Gradients) -> Seen:
+def seen(
+    name: str,
+    layer: AffineLayer,
+    calls: Sequence[tuple[Use, Tensor]],
+    gradients: Gradients,
+    scale: float | None = 1.0,
+) -> Seen:
+    """Return what the uses of a layer say of it, from the slopes at their sums.
+
+    The slopes are those of `scale` times the loss; where nobody knows the scale, there are none.
+    """
     weight = precise(gradients[layer.weight]).flatten(start_dim=1)
     bias = gradients.get(layer.bias) if layer.bias is not None else None
     return Seen(
         name=name,
         rows=rows(layer, [use for use, _ in calls]).to(weight.dtype),
-        slopes=[slope for _, slope in calls],
+        slopes=[] if scale is None else [precise(slope) / scale for _, slope in calls],
         weight_gradient=weight,
         bias_gradient=weight.new_zeros(len(weight)) if bias is None else precise(bias),
         biased=bias is not None,

@@ -10,12 +10,18 @@ so that what preconditions [∇W ∇b] by A⁻¹ needs the covariance C and the 
 import torch
 from torch import Tensor
 
+from optimizers.processes import ALONE, Processes
 
-def moments(rows: Tensor, *, centre: bool) -> tuple[Tensor, Tensor]:
-    """Return h̄ and C; without centring, 0 and mean h hᵀ, as is right for a layer that has no bias."""
-    mean = rows.mean(dim=0) if centre else rows.new_zeros(rows.shape[1])
+
+def moments(rows: Tensor, *, centre: bool, processes: Processes = ALONE) -> tuple[Tensor, Tensor]:
+    """Return h̄ and C; without centring, 0 and mean h hᵀ, as is right for a layer that has no bias.
+
+    They are those of the rows of all processes.
+    """
+    total, count = processes.sum_of_rows(rows)
+    mean = total / count if centre else torch.zeros_like(total)
     rows = rows - mean
-    return mean, rows.T @ rows / len(rows)
+    return mean, processes.total(rows.T @ rows) / count
 
 
 def centred(weight_gradient: Tensor, bias_gradient: Tensor, mean: Tensor) -> Tensor:

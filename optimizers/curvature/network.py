@@ -19,6 +19,7 @@ from typing import Any, final
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import batch_norm
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
@@ -116,7 +117,9 @@ class Network:
         return {name: buffer.clone() for name, buffer in self._model.named_buffers()}
 
     def _outputs(self, params: Mapping[str, Tensor], inputs: Tensor, buffers: Params) -> Tensor:
-        outputs: Tensor = functional_call(self._model, (dict(params), buffers), (inputs,))
+        # The faster kernels of attention have no second derivatives, nor derivatives case by case.
+        with sdpa_kernel(SDPBackend.MATH):
+            outputs: Tensor = functional_call(self._model, (dict(params), buffers), (inputs,))
         return outputs
 
 

@@ -11,8 +11,10 @@ from optimizers import (
     KFAC,
     Bernoulli,
     CrossEntropy,
+    DiagonalNewton,
     Gaussian,
     GaussNewton,
+    LeCunRate,
     NaturalGradient,
     Newton,
     squared_error,
@@ -495,7 +497,7 @@ def arguments_of(optimizer):
     return arguments
 
 
-@pytest.mark.parametrize("optimizer", [KFAC, Newton, GaussNewton, NaturalGradient])
+@pytest.mark.parametrize("optimizer", [KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate])
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):
     arguments = arguments_of(optimizer)
 

@@ -1,13 +1,8 @@
 """What all optimizers that train a model layer by layer promise alike."""
 
 import copy
-import gc
 import inspect
-import io
-import itertools
 import math
-import pickle
-import weakref
 
 import pytest
 import torch
@@ -73,33 +68,6 @@ def untouched(model, before):
     return [name for name, *pair in zip(names, weights(model), before, strict=True) if torch.equal(*pair)]
 
 
-@of_all
-def test_a_resumed_run_is_bit_identical(make, a_network, a_batch):
-    model = a_network(4, 5, 3).float()
-    optimizer = make(model)
-
-    def go_on(optimizer, seeds):
-        steps = []
-        for seed in seeds:
-            inputs, targets = a_batch(6, 4, 3, seed=seed)
-            steps.append(optimizer.step(inputs.float(), targets))
-        return [(step.loss, step.update_norm, step.ages) for step in steps]
-
-    go_on(optimizer, range(4))
-    file = io.BytesIO()
-    torch.save([model.state_dict(), optimizer.state_dict()], file)
-    expected = go_on(optimizer, range(4, 9))
-
-    file.seek(0)
-    of_model, of_optimizer = torch.load(file, weights_only=True)
-    resumed = a_network(4, 5, 3, seed=5).float()
-    resumed.load_state_dict(of_model)
-    other = make(resumed, lr=7.0)
-    other.load_state_dict(of_optimizer)
-    assert go_on(other, range(4, 9)) == expected
-    assert same(weights(resumed), weights(model))
-
-
 @of_layers
 def test_a_saved_state_is_no_window_into_the_run(make, a_network, a_batch):
     optimizer = make(a_network(4, 5, 3))
@@ -124,42 +92,6 @@ def test_the_state_of_another_model_is_refused(make, a_network, a_batch):
     state["param_groups"] = make(a_network(4, 5, 3)).state_dict()["param_groups"]
     with pytest.raises(UnsupportedModelError, match="'4' is in the saved state"):
         make(a_network(4, 5, 3)).load_state_dict(state)
-
-
-@of_all
-def test_a_scheduler_drives_lr(make, a_network, a_batch):
-    model = a_network(4, 5, 3)
-    optimizer = make(model, **({"momentum": 0.0} if make is prong else {}))
-    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda update: 1.0 if update < 1 else 0.0)
-    (first,) = train(optimizer, a_batch, [0])
-    scheduler.step()
-    (second,) = train(optimizer, a_batch, [1])
-
-    assert first.update_norm > 0
-    assert second.update_norm == 0
-
-
-@of_all
-def test_an_in_place_activation_changes_no_step(make, a_network, a_batch):
-    models = [a_network(4, 5, 3, activation=lambda way=way: nn.ReLU(inplace=way)) for way in (True, False)]
-    for model in models:
-        train(make(model), a_batch, range(2))
-
-    assert same(weights(models[0]), weights(models[1]))
-
-
-@of_all
-def test_a_frozen_layer_stays_and_trains_when_it_is_unfrozen(make, a_network, a_batch):
-    model = a_network(4, 5, 5, 3)
-    model[2].requires_grad_(False)
-    optimizer, before = make(model), weights(model)
-    train(optimizer, a_batch, range(2))
-    frozen = untouched(model, before)
-    model[2].requires_grad_(True)
-    train(optimizer, a_batch, [2])
-
-    assert frozen == ["2.weight", "2.bias"]
-    assert untouched(model, before) == []
 
 
 @of_layers
@@ -212,43 +144,6 @@ def test_a_layer_that_the_loss_does_not_depend_on_rests_until_it_does(make, a_ba
     assert untouched(model, before) == []
 
 
-class Convolutional(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.convolution = nn.Conv2d(1, 3, 2, stride=2, padding=1, dilation=1)
-        self.norm = nn.BatchNorm2d(3)
-        self.grouped = nn.Conv2d(3, 3, 1, groups=3, padding="same")
-        self.head = nn.Linear(12, 3)
-
-    def forward(self, inputs):
-        sums = self.convolution(inputs.reshape(-1, 1, 2, 2))
-        return self.head(torch.relu(self.grouped(self.norm(sums))).flatten(1))
-
-
-class Attentive(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embedding = nn.Embedding(5, 4)
-        self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
-        self.norm = nn.LayerNorm(4)
-        self.head = nn.Linear(4, 3)
-
-    def forward(self, inputs):
-        row = self.embedding((inputs.abs() * 3).long() % 5)
-        row = self.norm(row + self.attention(row, row, row, need_weights=False)[0])
-        return self.head(row).mean(dim=1)  # one row per position
-
-
-class Recurrent(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.cells = nn.LSTM(1, 4, batch_first=True)
-        self.head = nn.Linear(4, 3)
-
-    def forward(self, inputs):
-        return self.head(self.cells(inputs[:, :, None])[0][:, -1])
-
-
 class Tied(nn.Module):
     def __init__(self):
         super().__init__()
@@ -258,18 +153,6 @@ class Tied(nn.Module):
 
     def forward(self, inputs):
         return self.head(torch.tanh(self.down(torch.tanh(self.up(inputs)))))
-
-
-@of_layers
-@pytest.mark.parametrize("kind", [Convolutional, Attentive, Recurrent, Tied])
-def test_every_parameter_of_any_architecture_trains(make, a_batch, kind):
-    torch.manual_seed(0)
-    model = kind().double()
-    optimizer, before = make(model, lr=0.01), weights(model)
-    first, *_, last = train(optimizer, a_batch, [0] * 10)
-
-    assert untouched(model, before) == []
-    assert last.loss < first.loss
 
 
 class Scaled(nn.Linear):
@@ -435,39 +318,6 @@ def test_an_update_that_would_overflow_changes_nothing(make, a_network, a_batch)
     assert same(weights(model), before)
 
 
-@of_all
-@pytest.mark.parametrize("updates_before", [0, 3])
-def test_a_batch_with_nan_changes_nothing_and_training_goes_on(make, a_network, a_batch, updates_before):
-    model = a_network(4, 5, 3)
-    optimizer = make(model)
-    train(optimizer, a_batch, range(updates_before))
-    twin = copy.deepcopy(model), copy.deepcopy(optimizer.state_dict())
-    inputs, targets = a_batch(6, 4, 3)
-    inputs[2, 1] = math.nan
-
-    step = optimizer.step(inputs, targets)
-
-    assert math.isnan(step.loss)
-    assert step.update_norm == 0
-    other = make(twin[0])
-    other.load_state_dict(twin[1])
-    for one in (optimizer, other):
-        train(one, a_batch, range(3, 6))
-    assert same(weights(model), weights(twin[0]))
-
-
-@of_layers
-def test_a_skipped_batch_leaves_running_statistics_alone(make, a_batch):
-    model = Convolutional().double()
-    optimizer = make(model)
-    inputs, targets = a_batch(6, 4, 3)
-    optimizer.step(inputs, targets)
-    before = [buffer.clone() for buffer in model.buffers()]
-    optimizer.step(inputs * math.nan, targets)
-
-    assert same(model.buffers(), before)
-
-
 @pytest.mark.parametrize("make", [acp, prong])
 def test_statistics_with_nan_change_nothing(make, a_network, a_batch):
     model, (inputs, targets) = a_network(4, 3), a_batch(6, 4, 3)
@@ -477,38 +327,6 @@ def test_statistics_with_nan_change_nothing(make, a_network, a_batch):
     assert step.update_norm == 0
     assert same(weights(model), before)
     assert optimizer.state_dict()["layers"] == {}
-
-
-@of_all
-def test_no_gradient_and_no_momentum_is_no_update(make, a_batch):
-    model = nn.Sequential(nn.Linear(4, 3)).double()
-    nn.init.zeros_(model[0].weight)
-    nn.init.zeros_(model[0].bias)
-    inputs, _ = a_batch(3, 4, 3)
-    # Each class once, on one and the same input: predictions of a third are right.
-    step = make(model).step(inputs[:1].repeat(3, 1), torch.arange(3))
-
-    assert step.update_norm <= 1e-12
-    assert step.gradient_norm <= 1e-12
-
-
-@of_all
-@pytest.mark.parametrize("arrange", [lambda t: t.repeat(2, *[1] * (t.dim() - 1)), lambda t: t.flip(0)])
-def test_repeating_or_shuffling_the_cases_changes_no_step(make, a_network, a_batch, arrange):
-    models = [a_network(4, 5, 3) for _ in range(2)]
-    batch = a_batch(6, 4, 3)
-    make(models[0]).step(*batch)
-    make(models[1]).step(*map(arrange, batch))
-
-    for ours, theirs in zip(*map(weights, models), strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-12)
-
-
-@of_all
-def test_the_loss_of_a_convex_problem_decreases(make, a_network, a_batch):
-    losses = [step.loss for step in train(make(a_network(4, 3), lr=0.02), a_batch, [0] * 50, examples=20)]
-
-    assert all(after < before for before, after in itertools.pairwise(losses))
 
 
 @of_all
@@ -537,31 +355,6 @@ def test_a_step_tells_how_many_updates_ago_a_layer_was_estimated(make, a_network
     assert [dict(step.ages) for step in steps] == [{"2": 0}, {"2": 1}, {"2": 2, "0": 0}, {"2": 0, "0": 0}]
 
 
-@of_all
-def test_a_forward_pass_outside_a_step_changes_nothing(make, a_network, a_batch):
-    models = [a_network(4, 5, 3) for _ in range(2)]
-    for model, looks in zip(models, (False, True), strict=True):
-        optimizer = make(model)
-        for seed in range(4):
-            if looks:
-                with torch.no_grad():
-                    model(a_batch(9, 4, 3, seed=99)[0])
-                model(a_batch(9, 4, 3, seed=98)[0])
-            train(optimizer, a_batch, [seed])
-
-    assert same(*map(weights, models))
-
-
-@of_all
-def test_a_step_under_no_grad_is_the_same_step(make, a_network, a_batch):
-    models = [a_network(4, 5, 3) for _ in range(2)]
-    train(make(models[0]), a_batch, [0])
-    with torch.no_grad():
-        train(make(models[1]), a_batch, [0])
-
-    assert same(*map(weights, models))
-
-
 def hooks(model):
     return [
         hook
@@ -571,15 +364,6 @@ def hooks(model):
     ]
 
 
-@of_all
-def test_no_hook_and_no_gradient_is_left_after_a_step(make, a_network, a_batch):
-    model = a_network(4, 5, 3)
-    train(make(model), a_batch, range(2))
-
-    assert hooks(model) == []
-    assert all(parameter.grad is None for parameter in model.parameters())
-
-
 @of_layers
 def test_no_hook_is_left_after_a_forward_pass_that_fails(make, a_network, a_batch):
     model = a_network(4, 5, 3)
@@ -587,47 +371,6 @@ def test_no_hook_is_left_after_a_forward_pass_that_fails(make, a_network, a_batc
         make(model).step(*a_batch(6, 7, 3))
 
     assert hooks(model) == []
-
-
-@of_all
-def test_an_optimizer_dies_with_its_last_reference(make, a_network, a_batch):
-    optimizer = make(a_network(4, 5, 3))
-    train(optimizer, a_batch, [0])
-    alive = weakref.ref(optimizer)
-    gc.disable()  # so that only reference counts can free it
-    try:
-        del optimizer
-        assert alive() is None
-    finally:
-        gc.enable()
-
-
-@of_all
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])  # noqa: S301
-def test_a_copy_of_model_and_optimizer_goes_on_alike_and_apart(make, a_network, a_batch, copied):
-    model = a_network(4, 5, 3)
-    optimizer = make(model)
-    train(optimizer, a_batch, range(2))
-    other_model, other = copied((model, optimizer))
-    train(optimizer, a_batch, range(2, 6))
-    first = weights(model)
-    train(other, a_batch, range(2, 6))
-
-    assert same(weights(other_model), first)
-    assert same(weights(model), first)
-
-
-@of_all
-def test_two_optimizers_on_one_model_do_not_disturb_each_other(make, a_network, a_batch):
-    alone, shared = a_network(4, 5, 3), a_network(4, 5, 3)
-    one, other = make(shared), make(shared, lr=0.0, **({"momentum": 0.0} if make is prong else {}))
-    single = make(alone)
-    for seed in range(4):
-        train(single, a_batch, [seed])
-        train(other, a_batch, [seed])
-        train(one, a_batch, [seed])
-
-    assert same(weights(shared), weights(alone))
 
 
 @of_layers
@@ -659,19 +402,6 @@ def test_a_group_that_parts_a_layer_or_is_of_another_model_or_out_of_range_is_re
 
 
 @of_layers
-def test_a_model_may_change_its_precision_after_construction(make, a_network, a_batch):
-    model = a_network(4, 5, 3).float()
-    optimizer = make(model)
-    inputs, targets = a_batch(6, 4, 3)
-    optimizer.step(inputs.float(), targets)
-    model.double()
-    before = weights(model)
-    optimizer.step(inputs, targets)
-
-    assert untouched(model, before) == []
-
-
-@of_layers
 def test_a_model_in_bfloat16_trains_with_statistics_that_are_finer(make, a_network, a_batch):
     model, (inputs, targets) = a_network(4, 5, 3).bfloat16(), a_batch(20, 4, 3)
     optimizer = make(model)
@@ -692,21 +422,6 @@ def test_a_declared_hyperparameter_has_the_default_of_the_constructor_and_bounds
         bounds = [True, False] if declared.kind == "boolean" else [declared.low, declared.high]
         for value in declared.choices or bounds:
             kind(a_network(4, 3), CrossEntropy(), **{declared.name: value})
-
-
-@of_layers
-def test_under_autocast_the_step_is_nearly_the_same(make, a_network, a_batch, moves_of):
-    inputs, targets = a_batch(20, 4, 3)
-    moves = []
-    for coarse in (False, True):
-        model = a_network(4, 5, 3).float()
-        optimizer = make(model)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=coarse):
-            moves.append(moves_of(model, lambda o=optimizer: o.step(inputs.float(), targets)))
-
-    for fine, rough in zip(*moves, strict=True):
-        assert rough.dtype == torch.float32
-        assert (rough - fine).norm() < 0.1 * fine.norm()
 
 
 @of_all

@@ -4,9 +4,10 @@ from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 
 from optimizers.curvature.products import gauss_newton_product, hessian_product
+from optimizers.solvers.power_iteration import largest_eigenvalue
 from tests import dense
 from worker.models.perceptron import perceptron
-from worker.training.curvature_rate import curvature_rate, largest_eigenvalue
+from worker.training.curvature_rate import curvature_rate
 
 
 def a_generator(seed=0):

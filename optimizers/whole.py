@@ -1,0 +1,122 @@
+import math
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import torch
+from torch import Generator, Tensor, autograd, nn
+from torch.optim import Optimizer
+
+from optimizers.curvature.network import Network
+from optimizers.curvature.vectors import flat, shaped
+from optimizers.eager import eagerly, uncompiled
+from optimizers.errors import UnsupportedModelError
+from optimizers.objectives import Objective
+from optimizers.step import Step
+from optimizers.stopwatch import Stopwatch
+from optimizers.streams import retold, stream_beside, told
+from optimizers.usual_loop import needs_the_batch
+
+
+class Whole(Optimizer, ABC):
+    """Changes all trained parameters of a model at once, as one vector, by the rule of a subclass.
+
+    The rule may run the model on the batch again; dropout masks are the same in each pass. A batch whose loss
+    or gradient is not finite changes nothing; nor does one of which the rule says None.
+    """
+
+    _own: ClassVar[frozenset[str]] = frozenset({"_model", "_objective"})  # what torch would not copy
+
+    def __init__(
+        self, model: nn.Module, objective: Objective, settings: dict[str, float], generator: Generator | None
+    ) -> None:
+        for name, value in settings.items():
+            if not 0 <= value < math.inf:
+                raise ValueError(f"{name} must be finite and at least 0, got {value!r}.")
+        self._model, self._objective = uncompiled(model), objective
+        super().__init__(model.parameters(), settings)
+        self._generator = stream_beside(next(model.parameters())) if generator is None else generator
+
+    @abstractmethod
+    def _update(
+        self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
+    ) -> tuple[Tensor, dict[str, Any]] | None:
+        """Return what to add to the parameters, and what else the `Step` tells; None to skip the batch."""
+
+    @needs_the_batch
+    def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
+        """Take one update on a batch.
+
+        Raises UnsupportedModelError for a model in half precision, and what the rule raises.
+        """
+        _check_precise(self._model)
+        with eagerly(), torch.autocast(inputs.device.type, enabled=False):  # curvature needs all digits
+            return self._taken(inputs, targets)
+
+    def _taken(self, inputs: Tensor, targets: Tensor) -> Step:
+        settings, watch = self.param_groups[0], Stopwatch()
+        network = Network(self._model, inputs)
+        with watch.phase("gradient"):
+            loss, gradient = self._gradient(network, targets, float(settings.get("l2", 0.0)))
+        damping = float(settings.get("damping", 0.0))
+        skipped = Step(loss=loss, damping=damping, gradient_norm=float(gradient.norm()), update_norm=0.0)
+        if not (math.isfinite(loss) and gradient.isfinite().all()):
+            return skipped
+        taken = self._update(network, targets, gradient, watch)
+        if taken is None:
+            return skipped
+        update, told_besides = taken
+        _add(update, network)
+        return replace(skipped, update_norm=float(update.norm()), seconds=watch.seconds, **told_besides)
+
+    def _gradient(self, network: Network, targets: Tensor, l2: float) -> tuple[float, Tensor]:
+        params = {name: tensor.clone().requires_grad_() for name, tensor in network.params.items()}
+        with torch.enable_grad():
+            loss = self._objective.loss(network.trained(params), targets)
+        parts = autograd.grad(loss, list(params.values()), materialize_grads=True)
+        return loss.item(), torch.cat([part.reshape(-1) for part in parts]) + l2 * flat(network.params)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Raise ValueError: the rule is for the whole of the model."""
+        if self.param_groups:
+            raise ValueError(
+                f"{type(self).__name__} trains the model it was given and knows no other parameters. "
+                f"Add the layer to the model and construct a new optimizer."
+            )
+        super().add_param_group(param_group)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
+        return {**super().state_dict(), "generator": self._generator.get_state()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over the settings and random stream of a saved optimizer."""
+        super().load_state_dict(state_dict)
+        self._generator.set_state(state_dict["generator"].cpu())
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: value for name, value in vars(self).items() if name in self._own}
+        return {**super().__getstate__(), **own, "generator": told(self._generator)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        stream = state.pop("generator", None)
+        super().__setstate__(state)
+        if stream is not None:  # torch calls this for a state that is loaded too
+            self._generator = retold(stream)
+
+
+def _add(update: Tensor, network: Network) -> None:
+    with torch.no_grad():
+        for name, change in shaped(update, network.params).items():
+            network.params[name].add_(change)  # the model's own storage
+        network.keep_buffers()
+
+
+def _check_precise(model: nn.Module) -> None:
+    for name, parameter in model.named_parameters():
+        if parameter.dtype not in {torch.float32, torch.float64}:
+            raise UnsupportedModelError(
+                name.rpartition(".")[0],
+                f"has parameters in {parameter.dtype}, too coarse for curvature",
+                "Keep the model in float32, or use an optimizer that trains layer by layer, such as ACP.",
+            )
