@@ -4,7 +4,8 @@ With vec() stacking columns, (A ⊗ B) vec(V) = vec(B V Aᵀ). All matrices are 
 definite.
 """
 
-from typing import final
+from collections.abc import Mapping
+from typing import Self, final
 
 from torch import Tensor
 
@@ -27,6 +28,17 @@ class KroneckerSum:
         s2, e2 = eigen(root_b @ d @ root_b, "D relative to B")
         self._k1, self._k2 = root_a @ e1, root_b @ e2
         self._diagonal = (1 + sign * s2[:, None] * s1[None, :]).clamp(min=FLOOR)
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """Return K₁, K₂ and the diagonal."""
+        return {"k1": self._k1, "k2": self._k2, "diagonal": self._diagonal}
+
+    @classmethod
+    def from_state_dict(cls, state: Mapping[str, Tensor]) -> Self:
+        """Return what another was. Other entries than those of `state_dict` are not looked at."""
+        new = cls.__new__(cls)
+        new.__dict__.update({f"_{name}": state[name] for name in ("k1", "k2", "diagonal")})
+        return new
 
     def solve(self, matrix: Tensor) -> Tensor:
         """Return U with (A ⊗ B ± C ⊗ D) vec(U) = vec(V): K₂ [(K₂ᵀ V K₁) / (1 1ᵀ ± s₂ s₁ᵀ)] K₁ᵀ."""

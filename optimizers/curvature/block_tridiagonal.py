@@ -1,0 +1,108 @@
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Self, final
+
+from torch import Tensor
+
+from optimizers.curvature.block_diagonal import inverses
+from optimizers.curvature.factors import Factors, Matrices
+from optimizers.curvature.kronecker import precondition
+from optimizers.damping.factored import Norm, damped
+from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
+from optimizers.solvers.kronecker_sum import KroneckerSum
+from optimizers.solvers.outliving import Outliving
+
+Part = dict[str, Tensor]  # of a layer that feeds none: "inputs", "outputs"; else Ψ and Σ⁻¹
+
+
+@final
+class BlockTridiagonal:
+    """F̂⁻¹ = Ξᵀ Λ Ξ: the gradient of each layer, given that of the one it feeds (Martens 2016, sec. 6.4.3).
+
+    As if gradients of layers were a Gaussian chain, in which a layer depends on the rest through the next one
+    alone: Ψ_i,i+1 = Ψ^Ā ⊗ Ψ^G predicts it, Σ_i|i+1 is what the prediction leaves. The matrix has the inverse
+    on and beside the diagonal alone, and equals F̃ there. Layers without a link are blocks of their own.
+
+    Damping is γ, split between the factors by this norm, on the diagonal alone; evenly where it is None.
+    """
+
+    uses_links = True
+
+    def __init__(
+        self,
+        *,
+        norm: Norm | None = "trace",
+        kept: Outliving[Part] | None = None,
+        uppers: Mapping[str, str] | None = None,
+    ) -> None:
+        self._norm = norm
+        self._kept: Outliving[Part] = Outliving() if kept is None else kept
+        self._uppers = dict(uppers or {})
+
+    @property
+    def failures(self) -> int:
+        """Return how many inverses there were none of, so that the last ones were kept."""
+        return self._kept.failures
+
+    def refreshed(self, factors: Factors, gamma: float) -> Self:
+        """Return the inverse of other factors; this one stays as it is.
+
+        A layer whose factors have no inverse keeps its last one, with a warning. Raises SingularFactorError
+        where there is none, or NotFiniteError.
+        """
+        kept = self._kept.copy()
+        diagonal = {
+            name: damped(a, factors.outputs[name], gamma=gamma, norm=self._norm)
+            for name, a in factors.inputs.items()
+        }
+        for name in factors.inputs:
+            try:
+                kept.of(name, partial(_part, name, factors, diagonal))
+            except NotPositiveDefiniteError:
+                raise SingularFactorError(name, gamma**2) from None
+        uppers = {lower: link.upper for lower, link in factors.links.items()}
+        return type(self)(norm=self._norm, kept=kept, uppers=uppers)
+
+    def solve(self, gradients: Mapping[str, Tensor]) -> Matrices:
+        """Return Ξᵀ Λ Ξ v."""
+        u = {name: self._surprise(name, gradients) for name in gradients}
+        w = {name: self._weighed(name, u[name]) for name in gradients}
+        solved = dict(w)
+        for lower, upper in self._uppers.items():  # R_i = W_i - (Ψ^G)ᵀ W_i-1 Ψ^Ā
+            part = self._kept[lower]
+            solved[upper] = solved[upper] - part["psi_g"].mT @ w[lower] @ part["psi_a"]
+        return solved
+
+    def _surprise(self, name: str, gradients: Mapping[str, Tensor]) -> Tensor:
+        """Return U_i = V_i - Ψ^G V_i+1 (Ψ^Ā)ᵀ."""
+        if name not in self._uppers:
+            return gradients[name]
+        part = self._kept[name]
+        return gradients[name] - part["psi_g"] @ gradients[self._uppers[name]] @ part["psi_a"].mT
+
+    def _weighed(self, name: str, surprise: Tensor) -> Tensor:
+        part = self._kept[name]
+        if name not in self._uppers:
+            return precondition(surprise, part["inputs"], part["outputs"])
+        return KroneckerSum.from_state_dict(part).solve(surprise)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that a resumed run needs."""
+        return {"uppers": dict(self._uppers), "parts": self._kept.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take over what another returned."""
+        self._uppers = dict(state["uppers"])
+        self._kept.load_state_dict(state["parts"])
+
+
+def _part(name: str, factors: Factors, diagonal: Mapping[str, tuple[Tensor, Tensor]]) -> Part:
+    a, g = diagonal[name]
+    if name not in factors.links:
+        return inverses(name, a, g)
+    link = factors.links[name]
+    upper = inverses(link.upper, *diagonal[link.upper])
+    psi_a, psi_g = link.inputs @ upper["inputs"], link.outputs @ upper["outputs"]
+    # Σ_i|i+1 = Ā ⊗ G - (Ψ^Ā Ā_i+1 Ψ^Āᵀ) ⊗ (Ψ^G G_i+1 Ψ^Gᵀ), where Ψ Ā_i+1 is the factor between the two
+    sigma = KroneckerSum(a, g, psi_a @ link.inputs.mT, psi_g @ link.outputs.mT, sign=-1)
+    return {"psi_a": psi_a, "psi_g": psi_g, **sigma.state_dict()}

@@ -1,0 +1,140 @@
+"""The Kronecker factors of all layers, and their running averages (Martens & Grosse 2015).
+
+Sections are those of Martens' thesis (2016). F_ij, the part of the Fisher matrix between layers i and j, is
+taken to be Ā_ij ⊗ G_ij, with Ā_ij = E[ā āᵀ] between the inputs of two layers and G_ij = E[g gᵀ] between the
+gradients at their outputs. An inverse needs those with i = j, and perhaps those of layers that are *linked*:
+the lower one feeds the upper one, and no other.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import torch
+from torch import Tensor
+
+from optimizers.curvature.kronecker import cross_factor, input_factor, output_factor
+
+Matrices = dict[str, Tensor]  # by layer; of parameters, gradients and steps it is [W b]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """What one pass tells of a layer, one row per case."""
+
+    inputs: Tensor  # ā
+    slopes: Sequence[Tensor]  # g/n at its outputs; the expectation over targets is the sum over these
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """The factors between a layer and the one that it feeds."""
+
+    upper: str
+    inputs: Tensor  # Ā of lower and upper
+    outputs: Tensor  # G of lower and upper
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Factors:
+    """Ā and G of each layer by its name, and of each link by the name of its lower layer."""
+
+    inputs: Matrices
+    outputs: Matrices
+    links: Mapping[str, Link]
+
+    @classmethod
+    def of(cls, rows: Mapping[str, Rows], links: Mapping[str, str]) -> Self:
+        """Estimate them from rows of the same cases; links go from lower to upper layers."""
+        return cls(
+            inputs={name: input_factor(row.inputs, bias=False) for name, row in rows.items()},
+            outputs={name: _summed([output_factor(g) for g in row.slopes]) for name, row in rows.items()},
+            links={lower: _link(rows[lower], upper, rows[upper]) for lower, upper in links.items()},
+        )
+
+    def is_finite(self) -> bool:
+        """Return whether no case was infinite or no number: one that is shows in its factor's trace."""
+        factors = [*self.inputs.values(), *self.outputs.values()]
+        return all(bool(factor.trace().isfinite()) for factor in factors)
+
+    def mixed(self, new: Self, keep: float) -> Self:
+        """Return the part `keep` of these and the rest of the new ones."""
+        return type(self)(
+            inputs={name: new.inputs[name].lerp(old, keep) for name, old in self.inputs.items()},
+            outputs={name: new.outputs[name].lerp(old, keep) for name, old in self.outputs.items()},
+            links={
+                name: Link(
+                    upper=old.upper,
+                    inputs=new.links[name].inputs.lerp(old.inputs, keep),
+                    outputs=new.links[name].outputs.lerp(old.outputs, keep),
+                )
+                for name, old in self.links.items()
+            },
+        )
+
+    def mean_diagonal(self) -> float:
+        """Return the mean of the diagonal of the block-diagonal matrix: the scale of its curvature."""
+        traces = [float(a.trace()) * float(self.outputs[name].trace()) for name, a in self.inputs.items()]
+        return sum(traces) / sum(len(a) * len(self.outputs[name]) for name, a in self.inputs.items())
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return tensors and names alone."""
+        links = {lower: (link.upper, link.inputs, link.outputs) for lower, link in self.links.items()}
+        return {"inputs": dict(self.inputs), "outputs": dict(self.outputs), "links": links}
+
+    @classmethod
+    def from_state_dict(cls, state: Mapping[str, Any]) -> Self:
+        """Return what another was."""
+        links = {
+            lower: Link(upper=upper, inputs=inputs, outputs=outputs)
+            for lower, (upper, inputs, outputs) in state["links"].items()
+        }
+        return cls(inputs=dict(state["inputs"]), outputs=dict(state["outputs"]), links=links)
+
+
+@final
+class FactorAverages:
+    """Running averages S ← ε S + (1 - ε) S_batch with ε = min(1 - 1/k, decay) (sec. 6.5).
+
+    k counts estimates, this one included, so that the first counts in full and nothing is assumed before it.
+    """
+
+    def __init__(self, decay: float) -> None:
+        self.decay = decay
+        self.estimates = 0
+        self.factors: Factors | None = None
+
+    def add(self, factors: Factors) -> Factors:
+        """Take in an estimate and return the average. All estimates have the same layers and links."""
+        self.estimates += 1
+        keep = min(1 - 1 / self.estimates, self.decay)
+        self.factors = factors if self.factors is None else self.factors.mixed(factors, keep)
+        return self.factors
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that a resumed run needs."""
+        return {
+            "estimates": self.estimates,
+            "factors": None if self.factors is None else self.factors.state_dict(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over what another returned."""
+        self.estimates, factors = state["estimates"], state["factors"]
+        self.factors = None if factors is None else Factors.from_state_dict(factors)
+
+
+def _link(lower: Rows, upper_name: str, upper: Rows) -> Link:
+    pairs = zip(lower.slopes, upper.slopes, strict=True)
+    cases = len(lower.inputs)
+    return Link(
+        upper=upper_name,
+        inputs=cross_factor(lower.inputs, upper.inputs),
+        # rows hold g/n: n² (1/n) Σ (g/n)(g/n)ᵀ
+        outputs=_summed([cases**2 * cross_factor(below, above) for below, above in pairs]),
+    )
+
+
+def _summed(matrices: Sequence[Tensor]) -> Tensor:
+    return matrices[0] if len(matrices) == 1 else torch.stack(list(matrices)).sum(dim=0)
