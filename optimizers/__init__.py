@@ -1,6 +1,6 @@
 """Second-order optimizers for PyTorch, driven by one call per batch.
 
-    optimizer = KFAC(model, CrossEntropy(), lr=0.3, damping=0.1)
+    optimizer = KFAC(model, CrossEntropy())
     for inputs, targets in batches:
         step = optimizer.step(inputs, targets)    # forward, backward, curvature, update
         print(step.loss)

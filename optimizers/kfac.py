@@ -21,7 +21,8 @@ from optimizers.damping.factored import Norm
 from optimizers.damping.levenberg_marquardt import AS_BEFORE, REJECTED, Judgement, LevenbergMarquardt
 from optimizers.damping.rescaling import best_multiples, model_change
 from optimizers.hyperparameter import Hyperparameter
-from optimizers.linear_blocks import ALL, LinearBlocks, Pass, links
+from optimizers.linear_blocks import ALL, LinearBlocks, Pass, junctions
+from optimizers.moved import moved
 from optimizers.objectives import Objective
 from optimizers.solvers.cg import conjugate_gradients
 from optimizers.step import Step
@@ -122,7 +123,7 @@ class KFAC(Optimizer):
         self._targets, self._cg_steps = targets, cg_steps
         self._averages = FactorAverages(decay)
         self._inverse = INVERSES[inverse](norm=split)
-        self._links: dict[str, str] | None = None  # from the first forward pass
+        self._junctions: dict[str, str] | None = None  # from the first forward pass
         self._gamma = math.nan  # γ, of the inverse at hand
         self._last: Matrices | None = None  # δ₀
         self._updates = 0
@@ -171,6 +172,7 @@ class KFAC(Optimizer):
 
     def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
         """Take one update on a batch. Raises SingularFactorError when a factor cannot be inverted."""
+        self._follow_model()
         watch = Stopwatch()
         with watch.phase("gradient"):
             seen = self._look(inputs, targets)
@@ -208,7 +210,7 @@ class KFAC(Optimizer):
             momentum=move.momentum,
             model_change=move.model_change,
             reduction_ratio=judgement.ratio,
-            ages=dict.fromkeys(move.update, self._updates - self._refreshed),
+            ages=dict.fromkeys(move.update, self._updates - 1 - self._refreshed),
             seconds=watch.seconds,
         )
 
@@ -242,10 +244,10 @@ class KFAC(Optimizer):
         outputs = forward.outputs.detach()
         sent = signals(self._objective, outputs, seen.targets[cases], self._targets, self._generator)
         rows = self._blocks.rows(forward, sent)
-        if self._links is None:
-            self._links = links(forward) if self._inverse.uses_links else {}
+        if self._junctions is None:
+            self._junctions = junctions(forward) if self._inverse.uses_junctions else {}
         with torch.no_grad():
-            factors = Factors.of(rows, self._links)
+            factors = Factors.of(rows, self._junctions)
             if not factors.is_finite():
                 return False
             self._averages.add(factors)
@@ -411,6 +413,17 @@ class KFAC(Optimizer):
     def _settings(self) -> dict[str, Any]:
         return self.param_groups[0]
 
+    def _follow_model(self) -> None:
+        """Move what is kept to where the model is since, and to its precision."""
+        factors, weight = self._averages.factors, next(self._model.parameters())
+        if factors is None:
+            return
+        kept = next(iter(factors.inputs.values()))
+        if (kept.device, kept.dtype) != (weight.device, weight.dtype):
+            self._last = moved(self._last, weight.device, weight.dtype)
+            for part in (self._averages, self._inverse):
+                part.load_state_dict(moved(part.state_dict(), weight.device, weight.dtype))
+
     # As torch wants it
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -445,7 +458,15 @@ class KFAC(Optimizer):
         return self.__dict__.copy()
 
 
-OWN: Final = ("is_adaptive", "updates", "refreshed", "refreshed_at", "gamma", "last", "links")  # and so saved
+OWN: Final = (
+    "is_adaptive",
+    "updates",
+    "refreshed",
+    "refreshed_at",
+    "gamma",
+    "last",
+    "junctions",
+)  # and so saved
 
 
 def _check(

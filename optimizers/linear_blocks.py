@@ -85,10 +85,10 @@ class LinearBlocks:
                     layer.bias.add_(updates[name][:, layer.in_features])
 
 
-def links(forward: Pass) -> dict[str, str]:
+def junctions(forward: Pass) -> dict[str, str]:
     """Return which layer feeds which, by the graph: those that feed one layer alone, which no other feeds.
 
-    Warns of layers below the outputs that are in no such link with one above.
+    Warns of layers below the outputs that are in no such junction with one above.
     """
     owners: dict[Node | None, str] = {record.edge.node: name for name, record in forward.records.items()}
     feeding = {name: _nearest(record.source, owners) for name, record in forward.records.items()}

@@ -21,7 +21,7 @@ class BlockDiagonal:
     Damping is γ, split between the factors by this norm; evenly where it is None.
     """
 
-    uses_links = False
+    uses_junctions = False
 
     def __init__(self, *, norm: Norm | None = "trace", kept: Outliving[Inverse] | None = None) -> None:
         self._norm = norm

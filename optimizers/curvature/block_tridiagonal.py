@@ -21,12 +21,12 @@ class BlockTridiagonal:
 
     As if gradients of layers were a Gaussian chain, in which a layer depends on the rest through the next one
     alone: Ψ_i,i+1 = Ψ^Ā ⊗ Ψ^G predicts it, Σ_i|i+1 is what the prediction leaves. The matrix has the inverse
-    on and beside the diagonal alone, and equals F̃ there. Layers without a link are blocks of their own.
+    on and beside the diagonal alone, and equals F̃ there. Layers without a junction are blocks of their own.
 
     Damping is γ, split between the factors by this norm, on the diagonal alone; evenly where it is None.
     """
 
-    uses_links = True
+    uses_junctions = True
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class BlockTridiagonal:
                 kept.of(name, partial(_part, name, factors, diagonal))
             except NotPositiveDefiniteError:
                 raise SingularFactorError(name, gamma**2) from None
-        uppers = {lower: link.upper for lower, link in factors.links.items()}
+        uppers = {lower: junction.upper for lower, junction in factors.junctions.items()}
         return type(self)(norm=self._norm, kept=kept, uppers=uppers)
 
     def solve(self, gradients: Mapping[str, Tensor]) -> Matrices:
@@ -98,11 +98,11 @@ class BlockTridiagonal:
 
 def _part(name: str, factors: Factors, diagonal: Mapping[str, tuple[Tensor, Tensor]]) -> Part:
     a, g = diagonal[name]
-    if name not in factors.links:
+    if name not in factors.junctions:
         return inverses(name, a, g)
-    link = factors.links[name]
-    upper = inverses(link.upper, *diagonal[link.upper])
-    psi_a, psi_g = link.inputs @ upper["inputs"], link.outputs @ upper["outputs"]
+    junction = factors.junctions[name]
+    upper = inverses(junction.upper, *diagonal[junction.upper])
+    psi_a, psi_g = junction.inputs @ upper["inputs"], junction.outputs @ upper["outputs"]
     # Σ_i|i+1 = Ā ⊗ G - (Ψ^Ā Ā_i+1 Ψ^Āᵀ) ⊗ (Ψ^G G_i+1 Ψ^Gᵀ), where Ψ Ā_i+1 is the factor between the two
-    sigma = KroneckerSum(a, g, psi_a @ link.inputs.mT, psi_g @ link.outputs.mT, sign=-1)
+    sigma = KroneckerSum(a, g, psi_a @ junction.inputs.mT, psi_g @ junction.outputs.mT, sign=-1)
     return {"psi_a": psi_a, "psi_g": psi_g, **sigma.state_dict()}

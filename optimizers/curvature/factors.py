@@ -2,7 +2,7 @@
 
 Sections are those of Martens' thesis (2016). F_ij, the part of the Fisher matrix between layers i and j, is
 taken to be Ā_ij ⊗ G_ij, with Ā_ij = E[ā āᵀ] between the inputs of two layers and G_ij = E[g gᵀ] between the
-gradients at their outputs. An inverse needs those with i = j, and perhaps those of layers that are *linked*:
+gradients at their outputs. An inverse needs those with i = j, and perhaps those of layers that are *joined*:
 the lower one feeds the upper one, and no other.
 """
 
@@ -27,7 +27,7 @@ class Rows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Link:
+class Junction:
     """The factors between a layer and the one that it feeds."""
 
     upper: str
@@ -38,19 +38,21 @@ class Link:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Factors:
-    """Ā and G of each layer by its name, and of each link by the name of its lower layer."""
+    """Ā and G of each layer by its name, and of each junction by the name of its lower layer."""
 
     inputs: Matrices
     outputs: Matrices
-    links: Mapping[str, Link]
+    junctions: Mapping[str, Junction]
 
     @classmethod
-    def of(cls, rows: Mapping[str, Rows], links: Mapping[str, str]) -> Self:
-        """Estimate them from rows of the same cases; links go from lower to upper layers."""
+    def of(cls, rows: Mapping[str, Rows], junctions: Mapping[str, str]) -> Self:
+        """Estimate them from rows of the same cases; junctions go from lower to upper layers."""
         return cls(
             inputs={name: input_factor(row.inputs, bias=False) for name, row in rows.items()},
             outputs={name: _summed([output_factor(g) for g in row.slopes]) for name, row in rows.items()},
-            links={lower: _link(rows[lower], upper, rows[upper]) for lower, upper in links.items()},
+            junctions={
+                lower: _junction(rows[lower], upper, rows[upper]) for lower, upper in junctions.items()
+            },
         )
 
     def is_finite(self) -> bool:
@@ -63,13 +65,13 @@ class Factors:
         return type(self)(
             inputs={name: new.inputs[name].lerp(old, keep) for name, old in self.inputs.items()},
             outputs={name: new.outputs[name].lerp(old, keep) for name, old in self.outputs.items()},
-            links={
-                name: Link(
+            junctions={
+                name: Junction(
                     upper=old.upper,
-                    inputs=new.links[name].inputs.lerp(old.inputs, keep),
-                    outputs=new.links[name].outputs.lerp(old.outputs, keep),
+                    inputs=new.junctions[name].inputs.lerp(old.inputs, keep),
+                    outputs=new.junctions[name].outputs.lerp(old.outputs, keep),
                 )
-                for name, old in self.links.items()
+                for name, old in self.junctions.items()
             },
         )
 
@@ -80,17 +82,20 @@ class Factors:
 
     def state_dict(self) -> dict[str, Any]:
         """Return tensors and names alone."""
-        links = {lower: (link.upper, link.inputs, link.outputs) for lower, link in self.links.items()}
-        return {"inputs": dict(self.inputs), "outputs": dict(self.outputs), "links": links}
+        junctions = {
+            lower: (junction.upper, junction.inputs, junction.outputs)
+            for lower, junction in self.junctions.items()
+        }
+        return {"inputs": dict(self.inputs), "outputs": dict(self.outputs), "junctions": junctions}
 
     @classmethod
     def from_state_dict(cls, state: Mapping[str, Any]) -> Self:
         """Return what another was."""
-        links = {
-            lower: Link(upper=upper, inputs=inputs, outputs=outputs)
-            for lower, (upper, inputs, outputs) in state["links"].items()
+        junctions = {
+            lower: Junction(upper=upper, inputs=inputs, outputs=outputs)
+            for lower, (upper, inputs, outputs) in state["junctions"].items()
         }
-        return cls(inputs=dict(state["inputs"]), outputs=dict(state["outputs"]), links=links)
+        return cls(inputs=dict(state["inputs"]), outputs=dict(state["outputs"]), junctions=junctions)
 
 
 @final
@@ -106,7 +111,7 @@ class FactorAverages:
         self.factors: Factors | None = None
 
     def add(self, factors: Factors) -> Factors:
-        """Take in an estimate and return the average. All estimates have the same layers and links."""
+        """Take in an estimate and return the average. All estimates have the same layers and junctions."""
         self.estimates += 1
         keep = min(1 - 1 / self.estimates, self.decay)
         self.factors = factors if self.factors is None else self.factors.mixed(factors, keep)
@@ -125,10 +130,10 @@ class FactorAverages:
         self.factors = None if factors is None else Factors.from_state_dict(factors)
 
 
-def _link(lower: Rows, upper_name: str, upper: Rows) -> Link:
+def _junction(lower: Rows, upper_name: str, upper: Rows) -> Junction:
     pairs = zip(lower.slopes, upper.slopes, strict=True)
     cases = len(lower.inputs)
-    return Link(
+    return Junction(
         upper=upper_name,
         inputs=cross_factor(lower.inputs, upper.inputs),
         # rows hold g/n: n² (1/n) Σ (g/n)(g/n)ᵀ
