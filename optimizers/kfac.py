@@ -6,28 +6,24 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, final
 
 import torch
-from torch import Generator, Tensor, autograd, nn
-from torch.optim import Optimizer
+from torch import Generator, Tensor, nn
 
 from optimizers.curvature.block_diagonal import BlockDiagonal
 from optimizers.curvature.block_tridiagonal import BlockTridiagonal
-from optimizers.curvature.factors import FactorAverages, Factors, Matrices
-from optimizers.curvature.network import Network
+from optimizers.curvature.matrices import Matrices, inner, norm, plus, times
 from optimizers.curvature.products import Jacobian, fisher, fisher_inner
-from optimizers.curvature.signals import Targets, signals
+from optimizers.curvature.signals import Targets
 from optimizers.curvature.vectors import flat, shaped
 from optimizers.damping.factor_damping import FactorDamping, best
 from optimizers.damping.factored import Norm
 from optimizers.damping.levenberg_marquardt import AS_BEFORE, REJECTED, Judgement, LevenbergMarquardt
 from optimizers.damping.rescaling import best_multiples, model_change
 from optimizers.hyperparameter import Hyperparameter
-from optimizers.linear_blocks import ALL, LinearBlocks, Pass, junctions
-from optimizers.moved import moved
+from optimizers.kronecker_factored import KroneckerFactored, Seen
 from optimizers.objectives import Objective
 from optimizers.solvers.cg import conjugate_gradients
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
-from optimizers.streams import stream_beside
 
 Inverse: TypeAlias = BlockDiagonal | BlockTridiagonal
 InverseName: TypeAlias = Literal["block_diagonal", "block_tridiagonal"]
@@ -43,17 +39,6 @@ TRIALS = 8  # of λ on the first batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """A batch: its loss and ∇h, with what it takes to ask for more."""
-
-    network: Network
-    forward: Pass
-    targets: Tensor
-    loss: Tensor
-    gradients: Matrices  # ∇h, with the L2 term
-
-
-@dataclass(frozen=True, kw_only=True)
 class Move:
     """A step that may be taken, and what the quadratic model says of it where one was asked."""
 
@@ -66,7 +51,7 @@ class Move:
 
 
 @final
-class KFAC(Optimizer):
+class KFAC(KroneckerFactored):
     """Natural gradient by Kronecker factors of the true Fisher matrix, for models made of nn.Linear layers.
 
     Without `lr` it is algorithm 7 of the thesis: how far to go along the preconditioned gradient, and how
@@ -88,6 +73,8 @@ class KFAC(Optimizer):
         Hyperparameter(name="decay", kind="float", default=0.95, low=0.0, high=0.99),
         Hyperparameter(name="refresh_every", kind="int", default=20, low=1, high=100, log=True),
     )
+
+    kept = (*KroneckerFactored.kept, "is_adaptive", "refreshed_at", "gamma", "last")
 
     def __init__(
         self,
@@ -115,27 +102,28 @@ class KFAC(Optimizer):
             model_from_every=model_from_every,
             cg_steps=cg_steps,
         )
-        self._model, self._objective = model, objective
-        self._blocks = LinearBlocks(model)
         self._is_adaptive, self._has_momentum = lr is None, momentum
-        self._cases_of_factors = slice(None, None, statistics_from_every)
         self._cases_of_model = slice(None, None, model_from_every)
-        self._targets, self._cg_steps = targets, cg_steps
-        self._averages = FactorAverages(decay)
+        self._cg_steps = cg_steps
         self._inverse = INVERSES[inverse](norm=split)
-        self._junctions: dict[str, str] | None = None  # from the first forward pass
         self._gamma = math.nan  # γ, of the inverse at hand
         self._last: Matrices | None = None  # δ₀
-        self._updates = 0
-        self._refreshed, self._refreshed_at = 0, math.nan  # when the inverse was computed, and at which λ
+        self._refreshed_at = math.nan  # λ when the inverse was computed
         settings = {
             "lr": 1.0 if lr is None else lr,
             "damping": 0.1 if damping is None and lr is not None else damping,
             "l2": l2,
             "refresh_every": refresh_every,
         }
-        super().__init__(model.parameters(), settings)
-        self._generator = stream_beside(next(model.parameters())) if generator is None else generator
+        super().__init__(
+            model,
+            objective,
+            settings,
+            decay=decay,
+            targets=targets,
+            statistics_from_every=statistics_from_every,
+            generator=generator,
+        )
 
     @classmethod
     def simple(
@@ -170,40 +158,23 @@ class KFAC(Optimizer):
         """Return the form of Heskes (2000): exact G, √λ added to both factors alike, steps of lr."""
         return cls(model, objective, lr=lr, damping=damping, targets="exact", split=None, **settings)
 
-    def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
-        """Take one update on a batch. Raises SingularFactorError when a factor cannot be inverted."""
-        self._follow_model()
-        watch = Stopwatch()
-        with watch.phase("gradient"):
-            seen = self._look(inputs, targets)
-            gradient_norm = _norm(seen.gradients)
-        damping = self._settings["damping"]
-        told = Step(
-            loss=seen.loss.item(),
-            damping=math.nan if damping is None else damping,
-            gradient_norm=gradient_norm,
-            update_norm=0.0,
-        )
-        if not (math.isfinite(told.loss) and math.isfinite(gradient_norm)):
-            return told
-        with watch.phase("statistics"):
-            if self._wants_statistics() and not self._estimate(seen):
-                return told
+    def _wants_junctions(self) -> bool:
+        return self._inverse.uses_junctions
 
-        with torch.no_grad():
-            if damping is None:
-                with watch.phase("damping"):
-                    self._settings["damping"] = self._first_damping(seen)
-            damping = float(self._settings["damping"])
-            with watch.phase("solve"):
-                move = self._move(seen, damping)
-            with watch.phase("judge"):
-                judgement, after = self._judged(seen, move)
-                self._take(seen, move, judgement)
+    def _update(self, seen: Seen, told: Step, watch: Stopwatch) -> Step:
+        if self._settings["damping"] is None:
+            with watch.phase("damping"):
+                self._settings["damping"] = self._first_damping(seen)
+        damping = float(self._settings["damping"])
+        with watch.phase("solve"):
+            move = self._move(seen, damping)
+        with watch.phase("judge"):
+            judgement, after = self._judged(seen, move)
+            self._take(seen, move, judgement)
         return replace(
             told,
             damping=damping,
-            update_norm=0.0 if judgement.rejected else _norm(move.update),
+            update_norm=0.0 if judgement.rejected else norm(move.update),
             loss_after=after,
             factor_damping=move.gamma if self._is_adaptive else None,
             scale=move.scale,
@@ -213,48 +184,6 @@ class KFAC(Optimizer):
             ages=dict.fromkeys(move.update, self._updates - 1 - self._refreshed),
             seconds=watch.seconds,
         )
-
-    # What a batch says
-
-    def _look(self, inputs: Tensor, targets: Tensor) -> Seen:
-        """Compute h and ∇h, and keep the graph where statistics are of the same cases."""
-        network = Network(self._model, inputs)
-        params = dict(self._model.named_parameters())
-        forward = self._blocks.forward(network, params)
-        with torch.enable_grad():
-            loss = self._objective.loss(forward.outputs, targets)
-        keep = self._wants_statistics() and self._cases_of_factors == ALL
-        found = autograd.grad(loss, list(params.values()), retain_graph=keep)
-        with torch.no_grad():
-            gradients = self._blocks.matrices(dict(zip(params, found, strict=True)))
-            if self._settings["l2"]:
-                gradients = _sum(gradients, self._weights(), self._settings["l2"])
-        return Seen(
-            network=network, forward=forward, targets=targets, loss=loss.detach(), gradients=gradients
-        )
-
-    def _wants_statistics(self) -> bool:
-        return self._averages.decay > 0 or self._is_due()
-
-    def _estimate(self, seen: Seen) -> bool:
-        """Average the batch into the factors (sec. 6.5), or return False when its own are not finite."""
-        forward, cases = seen.forward, self._cases_of_factors
-        if cases != ALL:
-            forward = self._blocks.forward(seen.network, dict(self._model.named_parameters()), cases)
-        outputs = forward.outputs.detach()
-        sent = signals(self._objective, outputs, seen.targets[cases], self._targets, self._generator)
-        rows = self._blocks.rows(forward, sent)
-        if self._junctions is None:
-            self._junctions = junctions(forward) if self._inverse.uses_junctions else {}
-        with torch.no_grad():
-            factors = Factors.of(rows, self._junctions)
-            if not factors.is_finite():
-                return False
-            self._averages.add(factors)
-        return True
-
-    def _weights(self) -> Matrices:
-        return self._blocks.matrices(dict(self._model.named_parameters()))
 
     # What step to take
 
@@ -279,7 +208,7 @@ class KFAC(Optimizer):
         if self._is_adaptive:
             return self._best_move(seen, tried, damping)
         [(gamma, inverse)] = tried
-        update = _times(inverse.solve(seen.gradients), -self._settings["lr"])
+        update = times(inverse.solve(seen.gradients, seen.low_rank), -self._settings["lr"])
         return Move(update=update, inverse=inverse, gamma=gamma)
 
     def _gammas(self, damping: float) -> tuple[float, ...]:
@@ -302,9 +231,9 @@ class KFAC(Optimizer):
             k, r = quadratic[places][:, places], slopes[places]
             multiples = self._settings["lr"] * best_multiples(k, r)
             alpha, mu = [*multiples.tolist(), 0.0][:2]
-            update = _times(directions[place], alpha)
+            update = times(directions[place], alpha)
             move = Move(
-                update=_sum(update, last[0], mu) if last else update,
+                update=plus(update, last[0], mu) if last else update,
                 inverse=inverse,
                 gamma=gamma,
                 scale=alpha,
@@ -318,7 +247,7 @@ class KFAC(Optimizer):
     def _direction(self, seen: Seen, inverse: Inverse, jacobian: Jacobian, damping: float) -> Matrices:
         """Return Δ: the preconditioned gradient, or what some steps of conjugate gradients make of it."""
         if self._cg_steps == 1:  # the same but for its length, which M decides
-            return _times(inverse.solve(seen.gradients), -1.0)
+            return times(inverse.solve(seen.gradients, seen.low_rank), -1.0)
         like, shift = jacobian.network.params, damping + self._settings["l2"]
 
         def joined(matrices: Matrices) -> Tensor:
@@ -341,8 +270,8 @@ class KFAC(Optimizer):
         """Return all uᵀ(F + (λ + η) I)v with the exact F, and all ∇hᵀu, between directions (B.3)."""
         vectors = [self._blocks.tensors(direction) for direction in directions]
         curved = fisher_inner(jacobian, self._objective, *vectors).double()
-        squares = torch.stack([torch.stack([_dot(u, v) for v in directions]) for u in directions])
-        slopes = torch.stack([_dot(seen.gradients, u) for u in directions])
+        squares = torch.stack([torch.stack([inner(u, v) for v in directions]) for u in directions])
+        slopes = torch.stack([inner(seen.gradients, u) for u in directions])
         return curved + (damping + self._settings["l2"]) * squares, slopes
 
     def _first_damping(self, seen: Seen) -> float:
@@ -352,7 +281,7 @@ class KFAC(Optimizer):
             trial = (self._factors().mean_diagonal() or 1.0) * 10 ** (3 - power)
             gamma = math.sqrt(trial + self._settings["l2"])
             inverse = self._inverse.refreshed(self._factors(), gamma)
-            after = self._loss_after(seen, self._best_move(seen, [(gamma, inverse)], trial))
+            after = seen.h(self._best_move(seen, [(gamma, inverse)], trial).update)
             if damping and not after < lowest:
                 break
             damping, lowest = trial, after
@@ -367,7 +296,7 @@ class KFAC(Optimizer):
         rule = LevenbergMarquardt.every(ADAPT_EVERY)
         after = None
         if (self._updates + 1) % ADAPT_EVERY == 0:
-            after = self._loss_after(seen, move)
+            after = seen.h(move.update)
             judgement = self._judgement(seen, move, after)
         else:
             foresees = move.model_change is not None and move.model_change <= 0
@@ -378,95 +307,28 @@ class KFAC(Optimizer):
     def _judgement(self, seen: Seen, move: Move, after: float) -> Judgement:
         assert move.model_change is not None  # noqa: S101  # adaptive moves come with one
         return LevenbergMarquardt.every(ADAPT_EVERY).judge(
-            before=seen.loss.item() + self._l2_term(self._weights()),
+            before=seen.h(),
             after=after,
             model_change=move.model_change,
-            moved=_norm(move.update) > 0,
+            moved=norm(move.update) > 0,
             dtype=seen.loss.dtype,
         )
-
-    def _loss_after(self, seen: Seen, move: Move) -> float:
-        """Return h(θ + δ) on the batch, with the same dropout masks and normalisation."""
-        moved = _sum(self._weights(), move.update, 1.0)
-        outputs = seen.network(self._blocks.tensors(moved))
-        return self._objective.loss(outputs, seen.targets).item() + self._l2_term(moved)
-
-    def _l2_term(self, weights: Matrices) -> float:
-        l2 = float(self._settings["l2"])
-        return 0.5 * l2 * _norm(weights) ** 2 if l2 else 0.0
 
     def _take(self, seen: Seen, move: Move, judgement: Judgement) -> None:
         self._inverse, self._gamma, self._last = move.inverse, move.gamma, None
         if not judgement.rejected:
             self._blocks.add(move.update)
             seen.network.keep_buffers()
-            if self._is_adaptive and self._has_momentum and _norm(move.update) > 0:
+            if self._is_adaptive and self._has_momentum and norm(move.update) > 0:
                 self._last = move.update
         self._updates += 1
 
-    def _factors(self) -> Factors:
-        if self._averages.factors is None:
-            raise RuntimeError("no batch was seen yet")
-        return self._averages.factors
+    def _saved(self) -> dict[str, Any]:
+        return {**super()._saved(), "inverse": self._inverse.state_dict()}
 
-    @property
-    def _settings(self) -> dict[str, Any]:
-        return self.param_groups[0]
-
-    def _follow_model(self) -> None:
-        """Move what is kept to where the model is since, and to its precision."""
-        factors, weight = self._averages.factors, next(self._model.parameters())
-        if factors is None:
-            return
-        kept = next(iter(factors.inputs.values()))
-        if (kept.device, kept.dtype) != (weight.device, weight.dtype):
-            self._last = moved(self._last, weight.device, weight.dtype)
-            for part in (self._averages, self._inverse):
-                part.load_state_dict(moved(part.state_dict(), weight.device, weight.dtype))
-
-    # As torch wants it
-
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Raise ValueError: a parameter outside the model's layers has no curvature here."""
-        if self.param_groups:
-            raise ValueError(
-                "KFAC trains the model it was given and knows no other parameters. "
-                "Add the layer to the model and construct a new KFAC."
-            )
-        super().add_param_group(param_group)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
-        return {
-            **super().state_dict(),
-            **{name: getattr(self, f"_{name}") for name in OWN},
-            "averages": self._averages.state_dict(),
-            "inverse": self._inverse.state_dict(),
-            "generator": self._generator.get_state(),
-        }
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over factors, inverses, last step, settings, update count and random stream."""
-        super().load_state_dict({key: state_dict[key] for key in ("state", "param_groups")})
-        for name in OWN:
-            setattr(self, f"_{name}", state_dict[name])
-        self._averages.load_state_dict(state_dict["averages"])
-        self._inverse.load_state_dict(state_dict["inverse"])
-        self._generator.set_state(state_dict["generator"].cpu())
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__.copy()
-
-
-OWN: Final = (
-    "is_adaptive",
-    "updates",
-    "refreshed",
-    "refreshed_at",
-    "gamma",
-    "last",
-    "junctions",
-)  # and so saved
+    def _load(self, saved: Mapping[str, Any]) -> None:
+        super()._load(saved)
+        self._inverse.load_state_dict(saved["inverse"])
 
 
 def _check(
@@ -490,20 +352,3 @@ def _check_counts(**counts: int) -> None:
     for name, count in counts.items():
         if count < 1:
             raise ValueError(f"{name} is a count and must be at least 1, got {count!r}.")
-
-
-def _times(matrices: Mapping[str, Tensor], factor: float) -> Matrices:
-    return {name: factor * matrix for name, matrix in matrices.items()}
-
-
-def _sum(first: Mapping[str, Tensor], second: Mapping[str, Tensor], factor: float) -> Matrices:
-    return {name: torch.add(matrix, second[name], alpha=factor) for name, matrix in first.items()}
-
-
-def _dot(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> Tensor:
-    parts = [(matrix * second[name]).sum(dtype=torch.float64) for name, matrix in first.items()]
-    return torch.stack(parts).sum()
-
-
-def _norm(matrices: Mapping[str, Tensor]) -> float:
-    return math.sqrt(float(_dot(matrices, matrices)))

@@ -10,9 +10,10 @@ from typing import final
 
 import torch
 from torch import Tensor, autograd, nn
-from torch.autograd.graph import Node
+from torch.autograd.graph import GradientEdge, Node
 
-from optimizers.curvature.factors import Matrices, Rows
+from optimizers.curvature.factors import Rows
+from optimizers.curvature.matrices import Matrices
 from optimizers.curvature.network import Network
 from optimizers.curvature.vectors import Params
 from optimizers.layers import Recorded, check_all_ran, linear_layers, recording
@@ -42,17 +43,29 @@ class LinearBlocks:
         check_all_ran(self._layers, records, examples=len(outputs))
         return Pass(outputs=outputs, records=records)
 
+    def backward(
+        self, forward: Pass, loss: Tensor, params: Mapping[str, Tensor], *, keep_graph: bool
+    ) -> tuple[Params, dict[str, Rows]]:
+        """Return the gradient of each parameter, and the rows whose products they are."""
+        edges = [forward.records[name].edge for name in self._layers]
+        sources: list[Tensor | GradientEdge] = [*params.values(), *edges]
+        found = autograd.grad(loss, sources, retain_graph=keep_graph)  # type: ignore[arg-type]
+        gradients = dict(zip(params, found[: len(params)], strict=True))
+        return gradients, self._rows(forward, [found[len(params) :]])
+
     def rows(self, forward: Pass, signals: Sequence[Tensor]) -> dict[str, Rows]:
         """Return what each layer had and got, for each signal: a gradient of the mean loss at the outputs."""
-        records = forward.records
-        edges = [records[name].edge for name in self._layers]
+        edges = [forward.records[name].edge for name in self._layers]
         slopes = [
             autograd.grad(forward.outputs, edges, signal, retain_graph=number < len(signals))
             for number, signal in enumerate(signals, start=1)
         ]
+        return self._rows(forward, slopes)
+
+    def _rows(self, forward: Pass, slopes: Sequence[Sequence[Tensor]]) -> dict[str, Rows]:
         return {
             name: Rows(
-                inputs=_homogeneous(records[name].activations, bias=layer.bias is not None),
+                inputs=_homogeneous(forward.records[name].activations, bias=layer.bias is not None),
                 slopes=[of_signal[place] for of_signal in slopes],
             )
             for place, (name, layer) in enumerate(self._layers.items())

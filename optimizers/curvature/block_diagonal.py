@@ -4,8 +4,9 @@ from typing import Any, Self, final
 
 from torch import Tensor
 
-from optimizers.curvature.factors import Factors, Matrices
+from optimizers.curvature.factors import Factors, Rows
 from optimizers.curvature.kronecker import precondition
+from optimizers.curvature.matrices import Matrices
 from optimizers.damping.factored import Norm, damped
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
 from optimizers.solvers.cholesky import precise_inverse
@@ -47,13 +48,12 @@ class BlockDiagonal:
                 raise SingularFactorError(name, gamma**2) from None
         return type(self)(norm=self._norm, kept=kept)
 
-    def solve(self, gradients: Mapping[str, Tensor]) -> Matrices:
-        """Return G⁻¹ V A⁻¹ of each layer."""
-        return {name: self._solved(name, gradient) for name, gradient in gradients.items()}
-
-    def _solved(self, name: str, gradient: Tensor) -> Tensor:
-        inverse = self._kept[name]
-        return precondition(gradient, inverse["inputs"], inverse["outputs"])
+    def solve(self, gradients: Mapping[str, Tensor], rows: Mapping[str, Rows] | None = None) -> Matrices:
+        """Return G⁻¹ V A⁻¹ of each layer. With rows whose products V are, by them where that is cheaper."""
+        return {
+            name: solved(self._kept[name], gradient, None if rows is None else rows[name])
+            for name, gradient in gradients.items()
+        }
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that a resumed run needs."""
@@ -70,3 +70,15 @@ def inverses(name: str, a: Tensor, g: Tensor) -> Inverse:
         "inputs": precise_inverse(f"{name}, inputs", a),
         "outputs": precise_inverse(f"{name}, outputs", g),
     }
+
+
+def solved(inverse: Inverse, gradient: Tensor, rows: Rows | None) -> Tensor:
+    """Return G⁻¹ V A⁻¹; for V = XᵀY of rows fewer than the layer is wide, as (G⁻¹ Xᵀ)(Y A⁻¹)."""
+    if rows is not None and _is_cheaper(len(rows.inputs), *gradient.shape):
+        return (inverse["outputs"] @ rows.slopes[0].mT) @ (rows.inputs @ inverse["inputs"])
+    return precondition(gradient, inverse["inputs"], inverse["outputs"])
+
+
+def _is_cheaper(cases: int, outputs: int, inputs: int) -> bool:
+    whole = outputs * inputs * (outputs + inputs)  # multiplications
+    return cases * (outputs**2 + inputs**2 + outputs * inputs) < whole

@@ -5,8 +5,9 @@ from typing import Any, Self, final
 from torch import Tensor
 
 from optimizers.curvature.block_diagonal import inverses
-from optimizers.curvature.factors import Factors, Matrices
+from optimizers.curvature.factors import Factors, Rows
 from optimizers.curvature.kronecker import precondition
+from optimizers.curvature.matrices import Matrices
 from optimizers.damping.factored import Norm, damped
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
 from optimizers.solvers.kronecker_sum import KroneckerSum
@@ -63,8 +64,9 @@ class BlockTridiagonal:
         uppers = {lower: junction.upper for lower, junction in factors.junctions.items()}
         return type(self)(norm=self._norm, kept=kept, uppers=uppers)
 
-    def solve(self, gradients: Mapping[str, Tensor]) -> Matrices:
+    def solve(self, gradients: Mapping[str, Tensor], rows: Mapping[str, Rows] | None = None) -> Matrices:
         """Return Ξᵀ Λ Ξ v."""
+        del rows
         u = {name: self._surprise(name, gradients) for name in gradients}
         w = {name: self._weighed(name, u[name]) for name in gradients}
         solved = dict(w)

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from optimizers.curvature.kronecker import cross_factor, input_factor, output_factor
-
-Matrices = dict[str, Tensor]  # by layer; of parameters, gradients and steps it is [W b]
+from optimizers.curvature.matrices import Matrices
 
 
 @dataclass(frozen=True, kw_only=True)

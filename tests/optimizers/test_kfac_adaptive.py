@@ -17,6 +17,7 @@ from optimizers.curvature.dense import gauss_newton, jacobian, output_curvature
 from optimizers.curvature.kronecker import precondition
 from optimizers.curvature.network import Network
 from optimizers.damping.factor_damping import FactorDamping
+from optimizers.kronecker_factored import Seen
 from optimizers.solvers.cg import conjugate_gradients
 
 OMEGA = (19 / 20) ** 5  # ω₁, for λ
@@ -282,7 +283,7 @@ def test_a_step_to_where_there_is_no_loss_is_rejected_and_raises_damping(a_netwo
     run(optimizer, batch, 4)
     before = theta(model)
     with monkeypatch.context() as patch:
-        patch.setattr(KFAC, "_loss_after", lambda *_: math.nan)
+        patch.setattr(Seen, "h", lambda _, update=None: 1.0 if update is None else math.nan)
         step = optimizer.step(*batch)
 
     assert step.update_norm == 0
