@@ -14,6 +14,7 @@ from optimizers.acp import ACP
 from optimizers.centred_gradient_descent import CentredGradientDescent
 from optimizers.centred_linear import CentredLinear
 from optimizers.dense import GaussNewton, NaturalGradient, Newton
+from optimizers.ekfac import EKFAC
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kfac import KFAC
 from optimizers.local_criterion import LocalCriterion
@@ -26,6 +27,7 @@ from optimizers.updated_backpropagation import UpdatedBackpropagation
 
 __all__ = [
     "ACP",
+    "EKFAC",
     "KFAC",
     "PRONG",
     "Bernoulli",

@@ -19,7 +19,7 @@ from optimizers.damping.factored import Norm
 from optimizers.damping.levenberg_marquardt import AS_BEFORE, REJECTED, Judgement, LevenbergMarquardt
 from optimizers.damping.rescaling import best_multiples, model_change
 from optimizers.hyperparameter import Hyperparameter
-from optimizers.kronecker_factored import KroneckerFactored, Seen
+from optimizers.kronecker_factored import KroneckerFactored, Seen, check_settings
 from optimizers.objectives import Objective
 from optimizers.solvers.cg import conjugate_gradients
 from optimizers.step import Step
@@ -95,13 +95,19 @@ class KFAC(KroneckerFactored):
         split: Norm | None = "trace",  # of damping between a layer's two factors, π
         generator: Generator | None = None,
     ) -> None:
-        _check(lr=lr, damping=damping, l2=l2, inverse=inverse, decay=decay, targets=targets)
-        _check_counts(
+        check_settings(
+            lr=lr,
+            damping=damping,
+            l2=l2,
+            decay=decay,
+            targets=targets,
             refresh_every=refresh_every,
             statistics_from_every=statistics_from_every,
             model_from_every=model_from_every,
             cg_steps=cg_steps,
         )
+        if inverse not in INVERSES:
+            raise ValueError(f"inverse is one of {', '.join(INVERSES)}, got {inverse!r}.")
         self._is_adaptive, self._has_momentum = lr is None, momentum
         self._cases_of_model = slice(None, None, model_from_every)
         self._cg_steps = cg_steps
@@ -329,26 +335,3 @@ class KFAC(KroneckerFactored):
     def _load(self, saved: Mapping[str, Any]) -> None:
         super()._load(saved)
         self._inverse.load_state_dict(saved["inverse"])
-
-
-def _check(
-    *, lr: float | None, damping: float | None, l2: float, inverse: str, decay: float, targets: str
-) -> None:
-    if lr is not None and not 0 <= lr < math.inf:
-        raise ValueError(f"lr must be finite and at least 0, got {lr!r}. A good first try is 0.3.")
-    if damping is not None and not 0 < damping < math.inf:
-        raise ValueError(f"damping must be finite and above 0, got {damping!r}. A good first try is 0.1.")
-    if not 0 <= l2 < math.inf:
-        raise ValueError(f"l2 must be finite and at least 0, got {l2!r}.")
-    if inverse not in INVERSES:
-        raise ValueError(f"inverse is one of {', '.join(INVERSES)}, got {inverse!r}.")
-    if not 0 <= decay < 1:
-        raise ValueError(f"decay must be at least 0 and below 1, got {decay!r}. A good first try is 0.95.")
-    if targets not in {"sampled", "exact", "data"}:
-        raise ValueError(f"targets are 'sampled', 'exact' or 'data', got {targets!r}.")
-
-
-def _check_counts(**counts: int) -> None:
-    for name, count in counts.items():
-        if count < 1:
-            raise ValueError(f"{name} is a count and must be at least 1, got {count!r}.")

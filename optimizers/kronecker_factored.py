@@ -222,3 +222,22 @@ class KroneckerFactored(Optimizer, ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
+
+
+def check_settings(
+    *, lr: float | None, damping: float | None, l2: float, decay: float, targets: str, **counts: int
+) -> None:
+    """Raise ValueError, with its name, for a setting out of range; None is found while training."""
+    if lr is not None and not 0 <= lr < math.inf:
+        raise ValueError(f"lr must be finite and at least 0, got {lr!r}. A good first try is 0.3.")
+    if damping is not None and not 0 < damping < math.inf:
+        raise ValueError(f"damping must be finite and above 0, got {damping!r}. A good first try is 0.1.")
+    if not 0 <= l2 < math.inf:
+        raise ValueError(f"l2 must be finite and at least 0, got {l2!r}.")
+    if not 0 <= decay < 1:
+        raise ValueError(f"decay must be at least 0 and below 1, got {decay!r}. A good first try is 0.95.")
+    if targets not in {"sampled", "exact", "data"}:
+        raise ValueError(f"targets are 'sampled', 'exact' or 'data', got {targets!r}.")
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"{name} is a count and must be at least 1, got {count!r}.")

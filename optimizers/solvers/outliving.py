@@ -2,8 +2,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar, final
 
-from optimizers.errors import NotFiniteError, NotPositiveDefiniteError
+from optimizers.errors import NotConvergedError, NotFiniteError, NotPositiveDefiniteError
 
+FAILURES = (NotConvergedError, NotFiniteError, NotPositiveDefiniteError)
 PATIENCE = 3  # failures in a row before a run is stopped
 
 Result = TypeVar("Result")
@@ -32,12 +33,12 @@ class Outliving(Generic[Result]):
     def of(self, name: str, compute: Callable[[], Result]) -> Result:
         """Compute the result anew and return it, or the last one of this name.
 
-        Raises NotFiniteError or NotPositiveDefiniteError when there is no last one or at the third failure in
-        a row.
+        Raises NotConvergedError, NotFiniteError or NotPositiveDefiniteError when there is no last one or at
+        the third failure in a row.
         """
         try:
             self._kept[name] = compute()
-        except (NotFiniteError, NotPositiveDefiniteError) as error:
+        except FAILURES as error:
             self._failed(name, error)
         else:
             self._in_a_row[name] = 0
