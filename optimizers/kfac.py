@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, final
 
 import torch
@@ -16,7 +17,13 @@ from optimizers.curvature.signals import Targets
 from optimizers.curvature.vectors import flat, shaped
 from optimizers.damping.factor_damping import FactorDamping, best
 from optimizers.damping.factored import Norm
-from optimizers.damping.levenberg_marquardt import AS_BEFORE, REJECTED, Judgement, LevenbergMarquardt
+from optimizers.damping.levenberg_marquardt import (
+    AS_BEFORE,
+    FLOOR,
+    REJECTED,
+    Judgement,
+    LevenbergMarquardt,
+)
 from optimizers.damping.rescaling import best_multiples, model_change
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kronecker_factored import KroneckerFactored, Seen, check_settings
@@ -36,6 +43,8 @@ FIRST = 3  # updates, in which averages still change much: inverses are computed
 ADAPT_EVERY = 5  # updates between two changes of λ, T₁
 SEARCH_EVERY = 20  # updates, at least, between two searches for γ, T₂
 TRIALS = 8  # of λ on the first batch
+FALL = 10.0  # by how much a λ that was found there falls, until M or Δ are first not to be trusted further
+SHORT = 0.2  # of α
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +83,7 @@ class KFAC(KroneckerFactored):
         Hyperparameter(name="refresh_every", kind="int", default=20, low=1, high=100, log=True),
     )
 
-    kept = (*KroneckerFactored.kept, "is_adaptive", "refreshed_at", "gamma", "last")
+    kept = (*KroneckerFactored.kept, "is_adaptive", "refreshed_at", "gamma", "last", "is_falling")
 
     def __init__(
         self,
@@ -111,10 +120,13 @@ class KFAC(KroneckerFactored):
         self._is_adaptive, self._has_momentum = lr is None, momentum
         self._cases_of_model = slice(None, None, model_from_every)
         self._cg_steps = cg_steps
-        self._inverse = INVERSES[inverse](norm=split)
+        self._is_falling = damping is None  # λ, and γ with it
         self._gamma = math.nan  # γ, of the inverse at hand
         self._last: Matrices | None = None  # δ₀
         self._refreshed_at = math.nan  # λ when the inverse was computed
+        self._rivals: list[tuple[float, Inverse]] = []  # γ and inverses, for the next search
+        self._make_inverse = partial(INVERSES[inverse], norm=split)
+        self._inverse = self._make_inverse()
         settings = {
             "lr": 1.0 if lr is None else lr,
             "damping": 0.1 if damping is None and lr is not None else damping,
@@ -172,6 +184,8 @@ class KFAC(KroneckerFactored):
             with watch.phase("damping"):
                 self._settings["damping"] = self._first_damping(seen)
         damping = float(self._settings["damping"])
+        with watch.phase("prepare"):
+            self._prepare()
         with watch.phase("solve"):
             move = self._move(seen, damping)
         with watch.phase("judge"):
@@ -201,29 +215,49 @@ class KFAC(KroneckerFactored):
         return update <= FIRST or update % every == 0 or self._has_damping_moved()
 
     def _has_damping_moved(self) -> bool:
-        if self._is_adaptive:  # γ goes its own way
+        if self._is_adaptive and not self._is_falling:  # γ goes its own way
             return False
         return not 0.5 <= self._settings["damping"] / self._refreshed_at <= 2
 
     def _move(self, seen: Seen, damping: float) -> Move:
-        tried = [(self._gamma, self._inverse)]
-        if self._is_due():
-            factors, gammas = self._factors(), self._gammas(damping)
-            tried = [(gamma, self._inverse.refreshed(factors, gamma)) for gamma in gammas]
-            self._refreshed, self._refreshed_at = self._updates, damping
+        tried = self._tried(damping)
         if self._is_adaptive:
             return self._best_move(seen, tried, damping)
         [(gamma, inverse)] = tried
         update = times(inverse.solve(seen.gradients, seen.low_rank), -self._settings["lr"])
         return Move(update=update, inverse=inverse, gamma=gamma)
 
-    def _gammas(self, damping: float) -> tuple[float, ...]:
-        """Return what to try for γ: √(λ + η); once it adapts, now and then two neighbours (sec. 6.6.6)."""
-        refresh, l2 = self._settings["refresh_every"], self._settings["l2"]
-        search = FactorDamping(every=refresh * math.ceil(SEARCH_EVERY / refresh), l2=l2)
-        if self._is_adaptive and math.isfinite(self._gamma):
-            return search.candidates(self._gamma, self._updates + 1)
-        return (math.sqrt(damping + l2),)
+    def _tried(self, damping: float) -> list[tuple[float, Inverse]]:
+        """Return the inverse in force, or those that compete for it."""
+        if self._until_search() == 0 and self._rivals:
+            rivals, self._rivals, self._refreshed = self._rivals, [], self._updates - 1
+            return rivals
+        if not self._is_due():
+            return [(self._gamma, self._inverse)]
+        is_first = not (self._is_adaptive and math.isfinite(self._gamma)) or self._is_falling
+        gamma = math.sqrt(damping + self._settings["l2"]) if is_first else self._gamma
+        self._refreshed, self._refreshed_at = self._updates, damping
+        return [(gamma, self._inverse.refreshed(self._factors(), gamma))]
+
+    def _prepare(self) -> None:
+        """Compute one of the inverses of the next search for γ: no update shall pay for all (sec. 6.6.6)."""
+        gammas = self._search().candidates(self._gamma, 0)
+        if (
+            self._is_adaptive
+            and not self._is_falling
+            and self._updates > FIRST
+            and 1 <= self._until_search() <= len(gammas)
+        ):
+            gamma = gammas[self._until_search() - 1]  # γ itself comes last
+            self._rivals.append((gamma, self._inverse.refreshed(self._factors(), gamma)))
+
+    def _until_search(self) -> int:
+        return -(self._updates + 1) % self._search().every
+
+    def _search(self) -> FactorDamping:
+        refresh = self._settings["refresh_every"]
+        every = refresh * math.ceil(SEARCH_EVERY / refresh)  # T₂
+        return FactorDamping(every=every, l2=self._settings["l2"])
 
     def _best_move(self, seen: Seen, tried: Sequence[tuple[float, Inverse]], damping: float) -> Move:
         """Return δ = α Δ + μ δ₀ by the inverse with which M(δ) is lowest (sec. 6.6.4, 6.6.6, 6.7)."""
@@ -248,7 +282,8 @@ class KFAC(KroneckerFactored):
             )
             moves.append(move)
         changes = [math.nan if move.model_change is None else move.model_change for move in moves]
-        return moves[best([move.gamma for move in moves], changes)]
+        is_any = any(math.isfinite(change) for change in changes)  # else it is rejected
+        return moves[best([move.gamma for move in moves], changes) if is_any else 0]
 
     def _direction(self, seen: Seen, inverse: Inverse, jacobian: Jacobian, damping: float) -> Matrices:
         """Return Δ: the preconditioned gradient, or what some steps of conjugate gradients make of it."""
@@ -298,7 +333,7 @@ class KFAC(KroneckerFactored):
     def _judged(self, seen: Seen, move: Move) -> tuple[Judgement, float | None]:
         """Judge the step, and let λ follow: every T₁ updates by ρ, else only where M foresees no descent."""
         if not self._is_adaptive:
-            return AS_BEFORE, None
+            return AS_BEFORE if math.isfinite(norm(move.update)) else REJECTED, None
         rule = LevenbergMarquardt.every(ADAPT_EVERY)
         after = None
         if (self._updates + 1) % ADAPT_EVERY == 0:
@@ -307,7 +342,12 @@ class KFAC(KroneckerFactored):
         else:
             foresees = move.model_change is not None and move.model_change <= 0
             judgement = AS_BEFORE if foresees else REJECTED
-        self._settings["damping"] = rule.next(self._settings["damping"], judgement)
+        if judgement is not AS_BEFORE:
+            self._is_falling = self._is_falling and _may_fall(move, judgement)
+            damping = self._settings["damping"]
+            self._settings["damping"] = (
+                max(damping / FALL, FLOOR) if self._is_falling else rule.next(damping, judgement)
+            )
         return judgement, after
 
     def _judgement(self, seen: Seen, move: Move, after: float) -> Judgement:
@@ -330,8 +370,20 @@ class KFAC(KroneckerFactored):
         self._updates += 1
 
     def _saved(self) -> dict[str, Any]:
-        return {**super()._saved(), "inverse": self._inverse.state_dict()}
+        rivals = [(gamma, inverse.state_dict()) for gamma, inverse in self._rivals]
+        return {**super()._saved(), "inverse": self._inverse.state_dict(), "rivals": rivals}
 
     def _load(self, saved: Mapping[str, Any]) -> None:
         super()._load(saved)
-        self._inverse.load_state_dict(saved["inverse"])
+        self._inverse = self._loaded(saved["inverse"])
+        self._rivals = [(gamma, self._loaded(state)) for gamma, state in saved["rivals"]]
+
+    def _loaded(self, state: dict[str, Any]) -> Inverse:
+        inverse = self._make_inverse()
+        inverse.load_state_dict(state)
+        return inverse
+
+
+def _may_fall(move: Move, judgement: Judgement) -> bool:
+    """Return whether damping may fall fast: M is trusted, and Δ was not cut to a small part of itself."""
+    return judgement.model_is_trusted is True and move.scale is not None and move.scale > SHORT

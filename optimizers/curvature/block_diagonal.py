@@ -74,11 +74,12 @@ def inverses(name: str, a: Tensor, g: Tensor) -> Inverse:
 
 def solved(inverse: Inverse, gradient: Tensor, rows: Rows | None) -> Tensor:
     """Return G⁻¹ V A⁻¹; for V = XᵀY of rows fewer than the layer is wide, as (G⁻¹ Xᵀ)(Y A⁻¹)."""
-    if rows is not None and _is_cheaper(len(rows.inputs), *gradient.shape):
+    if rows is not None and is_cheaper(len(rows.inputs), *gradient.shape):
         return (inverse["outputs"] @ rows.slopes[0].mT) @ (rows.inputs @ inverse["inputs"])
     return precondition(gradient, inverse["inputs"], inverse["outputs"])
 
 
-def _is_cheaper(cases: int, outputs: int, inputs: int) -> bool:
+def is_cheaper(cases: int, outputs: int, inputs: int) -> bool:
+    """Return whether a product from both sides costs less by so many rows than by the matrix."""
     whole = outputs * inputs * (outputs + inputs)  # multiplications
     return cases * (outputs**2 + inputs**2 + outputs * inputs) < whole

@@ -2,11 +2,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self, final
 
+import torch
 from torch import Tensor
 
-from optimizers.curvature.block_diagonal import inverses
+from optimizers.curvature.block_diagonal import inverses, is_cheaper, solved
 from optimizers.curvature.factors import Factors, Rows
-from optimizers.curvature.kronecker import precondition
 from optimizers.curvature.matrices import Matrices
 from optimizers.damping.factored import Norm, damped
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
@@ -65,28 +65,25 @@ class BlockTridiagonal:
         return type(self)(norm=self._norm, kept=kept, uppers=uppers)
 
     def solve(self, gradients: Mapping[str, Tensor], rows: Mapping[str, Rows] | None = None) -> Matrices:
-        """Return Ξᵀ Λ Ξ v."""
-        del rows
-        u = {name: self._surprise(name, gradients) for name in gradients}
-        w = {name: self._weighed(name, u[name]) for name in gradients}
-        solved = dict(w)
+        """Return Ξᵀ Λ Ξ v. With rows whose products v are, by them where that is cheaper."""
+        w = {name: self._weighed(name, gradients, rows) for name in gradients}
+        answer = dict(w)
         for lower, upper in self._uppers.items():  # R_i = W_i - (Ψ^G)ᵀ W_i-1 Ψ^Ā
             part = self._kept[lower]
-            solved[upper] = solved[upper] - part["psi_g"].mT @ w[lower] @ part["psi_a"]
-        return solved
+            answer[upper] = answer[upper] - part["psi_g"].mT @ w[lower] @ part["psi_a"]
+        return answer
 
-    def _surprise(self, name: str, gradients: Mapping[str, Tensor]) -> Tensor:
-        """Return U_i = V_i - Ψ^G V_i+1 (Ψ^Ā)ᵀ."""
+    def _weighed(self, name: str, gradients: Mapping[str, Tensor], rows: Mapping[str, Rows] | None) -> Tensor:
+        """Return W_i = Σ_i|i+1⁻¹ U_i, where U_i = V_i - Ψ^G V_i+1 (Ψ^Ā)ᵀ is what V_i+1 does not foresee."""
+        part, gradient = self._kept[name], gradients[name]
         if name not in self._uppers:
-            return gradients[name]
-        part = self._kept[name]
-        return gradients[name] - part["psi_g"] @ gradients[self._uppers[name]] @ part["psi_a"].mT
-
-    def _weighed(self, name: str, surprise: Tensor) -> Tensor:
-        part = self._kept[name]
-        if name not in self._uppers:
-            return precondition(surprise, part["inputs"], part["outputs"])
-        return KroneckerSum.from_state_dict(part).solve(surprise)
+            return solved(part, gradient, None if rows is None else rows[name])
+        upper, sigma = self._uppers[name], KroneckerSum.from_state_dict(part)
+        if rows is None or not is_cheaper(2 * len(rows[name].inputs), *gradient.shape):
+            return sigma.solve(gradient - part["psi_g"] @ gradients[upper] @ part["psi_a"].mT)
+        own, following = rows[name], rows[upper]
+        slopes = torch.cat([own.slopes[0], -following.slopes[0] @ part["psi_g"].mT])
+        return sigma.solve_rows(slopes, torch.cat([own.inputs, following.inputs @ part["psi_a"].mT]))
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that a resumed run needs."""

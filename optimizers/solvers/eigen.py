@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from optimizers.errors import NotConvergedError, NotFiniteError, NotPositiveDefiniteError
+from optimizers.errors import NotConvergedError, NotFiniteError
 
 
 def eigen(matrix: Tensor, name: str, *, is_rough: bool = False) -> tuple[Tensor, Tensor]:
@@ -23,11 +23,3 @@ def eigen(matrix: Tensor, name: str, *, is_rough: bool = False) -> tuple[Tensor,
         if vectors.isfinite().all():
             return values.to(matrix.dtype), vectors.to(matrix.dtype)
     raise NotConvergedError(name)
-
-
-def inverse_root(matrix: Tensor) -> Tensor:
-    """Return the symmetric M^-½. Raises NotPositiveDefiniteError, or NotFiniteError."""
-    values, vectors = eigen(matrix, "under a root")
-    if not values[0] > 0:
-        raise NotPositiveDefiniteError(matrix)
-    return (vectors / values.sqrt()) @ vectors.mT

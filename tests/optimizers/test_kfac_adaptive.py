@@ -16,7 +16,6 @@ from optimizers.curvature.block_diagonal import BlockDiagonal
 from optimizers.curvature.dense import gauss_newton, jacobian, output_curvature
 from optimizers.curvature.kronecker import precondition
 from optimizers.curvature.network import Network
-from optimizers.damping.factor_damping import FactorDamping
 from optimizers.kronecker_factored import Seen
 from optimizers.solvers.cg import conjugate_gradients
 
@@ -216,7 +215,7 @@ def test_damping_changes_in_every_fifth_update_alone_by_the_rule(a_network, a_ba
 
 @pytest.mark.row(138)
 @pytest.mark.row(163)
-def test_inverses_are_computed_in_the_first_three_updates_and_every_twentieth_for_three_gammas(
+def test_inverses_are_computed_in_the_first_three_updates_and_for_three_gammas_before_every_twentieth(
     a_network, a_batch, monkeypatch
 ):
     gammas, refreshed = [], BlockDiagonal.refreshed
@@ -232,31 +231,46 @@ def test_inverses_are_computed_in_the_first_three_updates_and_every_twentieth_fo
         gammas.append([])
         steps.append(optimizer.step(*batch))
 
-    counts = {number: len(tried) for number, tried in enumerate(gammas, start=1) if tried}
-    assert counts == {1: 1, 2: 1, 3: 1, 20: 3, 40: 3}
-    assert gammas[0] == [2.0]
+    inverted = {number: tried for number, tried in enumerate(gammas, start=1) if tried}
     omega = math.sqrt(19 / 20) ** 20
-    assert gammas[19] == pytest.approx([2.0, omega * 2.0, 2.0 / omega])
+    assert list(inverted) == [1, 2, 3, 17, 18, 19, 37, 38, 39]  # no update pays for all three
+    assert inverted[1] == [2.0]
+    assert [*inverted[17], *inverted[18], *inverted[19]] == pytest.approx([2 / omega, 2 * omega, 2.0])
     assert [step.ages["0"] for step in steps[:5]] == [0, 0, 0, 1, 2]
 
 
 @pytest.mark.row(138)
 @pytest.mark.row(161)
-def test_of_three_gammas_the_one_with_the_lowest_model_is_kept(a_network, a_batch, monkeypatch):
+def test_of_three_gammas_the_one_with_the_lowest_model_is_kept(a_network, a_batch):
     optimizer, batch = KFAC(a_network(4, 5, 3), CrossEntropy(), damping=4.0), a_batch(20, 4, 3)
     run(optimizer, batch, 19)
-    candidates = FactorDamping(every=20).candidates(2.0, 20)
-    apart = []
-    for gamma in candidates:
-        with monkeypatch.context() as patch:
-            patch.setattr(FactorDamping, "candidates", lambda *_, gamma=gamma: (gamma,))
-            apart.append(copy.deepcopy(optimizer).step(*batch).model_change)
+    apart = {}
+    for place in range(3):
+        alone = copy.deepcopy(optimizer)
+        alone._rivals = [alone._rivals[place]]
+        step = alone.step(*batch)
+        apart[step.factor_damping] = step.model_change
 
     step = optimizer.step(*batch)
 
-    assert step.model_change == min(apart)
-    assert step.factor_damping == candidates[apart.index(min(apart))]
+    assert len(apart) == 3
+    assert step.factor_damping == min(apart, key=apart.get)
+    assert step.model_change == pytest.approx(min(apart.values()), rel=1e-12)
     assert optimizer.step(*batch).factor_damping == step.factor_damping
+
+
+def test_a_model_that_is_no_number_rejects_the_step(a_network, a_batch, monkeypatch):
+    model, batch = a_network(4, 5, 3), a_batch(20, 4, 3)
+    optimizer = KFAC(model, CrossEntropy(), damping=2.0)
+    optimizer.step(*batch)
+    before = theta(model)
+    with monkeypatch.context() as patch:
+        patch.setattr("optimizers.kfac.fisher_inner", lambda *_: torch.full((2, 2), math.nan))
+        step = optimizer.step(*batch)
+
+    assert step.update_norm == 0
+    assert torch.equal(theta(model), before)
+    assert optimizer.step(*batch).damping == pytest.approx(2.0 / OMEGA)
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
@@ -271,6 +285,21 @@ def test_the_first_damping_goes_with_the_scale_of_the_loss(scale):
     # sampled targets differ from the mean by √variance, while residuals here do not shrink with it
     assert all(after < before for after, before in losses)
     assert 0.05 < found[1] / found[0] / scale < 20
+
+
+def test_damping_that_was_found_falls_tenfold_until_model_or_direction_are_trusted_less(a_network):
+    mixed = torch.randn(60, 8, generator=a_stream(), dtype=torch.float64)
+    cases = (mixed @ torch.randn(8, 8, generator=a_stream(9), dtype=torch.float64) > 0).double()
+    model = a_network(8, 6, 3, 6, 8, activation=nn.Sigmoid)
+    steps = run(KFAC(model, Bernoulli(), generator=a_stream()), (cases, cases), 21)
+    falls, ratios = True, []
+    for step, following in itertools.pairwise(steps[4::5]):
+        falls = falls and step.reduction_ratio > 0.75 and step.scale > 0.2
+        ratios.append(following.damping / step.damping)
+        assert ratios[-1] == pytest.approx(0.1 if falls else OMEGA)
+
+    assert ratios[0] < 0.2 < ratios[-1]  # it fell, and then it did not
+    assert steps[5].factor_damping == pytest.approx(math.sqrt(steps[5].damping))  # γ with it, at once
 
 
 def test_a_given_damping_is_where_it_begins(a_network, a_batch):
@@ -407,7 +436,7 @@ def test_a_resumed_run_is_bit_identical(a_network, a_batch, inverse, settings):
     batch, settings = a_batch(9, 4, 3), {**settings, "inverse": inverse}
     model, resumed = a_network(4, 5, 3), a_network(4, 5, 3, seed=5)
     optimizer = KFAC(model, CrossEntropy(), **settings)
-    run(optimizer, batch, 18)
+    run(optimizer, batch, 18)  # between the inversions of a search
     file = io.BytesIO()
     torch.save([model.state_dict(), optimizer.state_dict()], file)
     run(optimizer, batch, 9)
