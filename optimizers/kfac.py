@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, final
 
 import torch
@@ -57,6 +57,11 @@ class Move:
     scale: float | None = None  # α
     momentum: float | None = None  # μ
     model_change: float | None = None  # M(δ) - M(0)
+
+    @cached_property
+    def length(self) -> float:
+        """‖δ‖."""
+        return norm(self.update)
 
 
 @final
@@ -194,7 +199,7 @@ class KFAC(KroneckerFactored):
         return replace(
             told,
             damping=damping,
-            update_norm=0.0 if judgement.rejected else norm(move.update),
+            update_norm=0.0 if judgement.rejected else move.length,
             loss_after=after,
             factor_damping=move.gamma if self._is_adaptive else None,
             scale=move.scale,
@@ -234,8 +239,8 @@ class KFAC(KroneckerFactored):
             return rivals
         if not self._is_due():
             return [(self._gamma, self._inverse)]
-        is_first = not (self._is_adaptive and math.isfinite(self._gamma)) or self._is_falling
-        gamma = math.sqrt(damping + self._settings["l2"]) if is_first else self._gamma
+        goes_its_way = self._is_adaptive and not self._is_falling and math.isfinite(self._gamma)
+        gamma = self._gamma if goes_its_way else math.sqrt(damping + self._settings["l2"])
         self._refreshed, self._refreshed_at = self._updates, damping
         return [(gamma, self._inverse.refreshed(self._factors(), gamma))]
 
@@ -333,7 +338,7 @@ class KFAC(KroneckerFactored):
     def _judged(self, seen: Seen, move: Move) -> tuple[Judgement, float | None]:
         """Judge the step, and let λ follow: every T₁ updates by ρ, else only where M foresees no descent."""
         if not self._is_adaptive:
-            return AS_BEFORE if math.isfinite(norm(move.update)) else REJECTED, None
+            return AS_BEFORE if math.isfinite(move.length) else REJECTED, None
         rule = LevenbergMarquardt.every(ADAPT_EVERY)
         after = None
         if (self._updates + 1) % ADAPT_EVERY == 0:
@@ -356,7 +361,7 @@ class KFAC(KroneckerFactored):
             before=seen.h(),
             after=after,
             model_change=move.model_change,
-            moved=norm(move.update) > 0,
+            moved=move.length > 0,
             dtype=seen.loss.dtype,
         )
 
@@ -365,7 +370,7 @@ class KFAC(KroneckerFactored):
         if not judgement.rejected:
             self._blocks.add(move.update)
             seen.network.keep_buffers()
-            if self._is_adaptive and self._has_momentum and norm(move.update) > 0:
+            if self._is_adaptive and self._has_momentum and move.length > 0:
                 self._last = move.update
         self._updates += 1
 

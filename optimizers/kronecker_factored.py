@@ -42,12 +42,10 @@ class Seen:
         self._forward = blocks.forward(network, params)
         with torch.enable_grad():
             loss = objective.loss(self._forward.outputs, targets)
-        found, self.rows = blocks.backward(self._forward, loss, params, keep_graph=keep_graph)
+        gradients, self.rows = blocks.backward(self._forward, loss, keep_graph=keep_graph)
         self.loss = loss.detach()
         with torch.no_grad():
-            self.gradients = blocks.matrices(found)  # ∇h, with the L2 term
-            if l2:
-                self.gradients = plus(self.gradients, self._weights(), l2)
+            self.gradients = plus(gradients, self._weights(), l2) if l2 else gradients  # ∇h, with the L2 term
 
     @property
     def low_rank(self) -> Mapping[str, Rows] | None:

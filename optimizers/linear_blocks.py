@@ -10,7 +10,7 @@ from typing import final
 
 import torch
 from torch import Tensor, autograd, nn
-from torch.autograd.graph import GradientEdge, Node
+from torch.autograd.graph import Node
 
 from optimizers.curvature.factors import Rows
 from optimizers.curvature.matrices import Matrices
@@ -43,15 +43,11 @@ class LinearBlocks:
         check_all_ran(self._layers, records, examples=len(outputs))
         return Pass(outputs=outputs, records=records)
 
-    def backward(
-        self, forward: Pass, loss: Tensor, params: Mapping[str, Tensor], *, keep_graph: bool
-    ) -> tuple[Params, dict[str, Rows]]:
-        """Return the gradient of each parameter, and the rows whose products they are."""
+    def backward(self, forward: Pass, loss: Tensor, *, keep_graph: bool) -> tuple[Matrices, dict[str, Rows]]:
+        """Return the gradient of each layer's [W b], and the rows whose products they are."""
         edges = [forward.records[name].edge for name in self._layers]
-        sources: list[Tensor | GradientEdge] = [*params.values(), *edges]
-        found = autograd.grad(loss, sources, retain_graph=keep_graph)  # type: ignore[arg-type]
-        gradients = dict(zip(params, found[: len(params)], strict=True))
-        return gradients, self._rows(forward, [found[len(params) :]])
+        rows = self._rows(forward, [autograd.grad(loss, edges, retain_graph=keep_graph)])
+        return {name: of_layer.slopes[0].mT @ of_layer.inputs for name, of_layer in rows.items()}, rows
 
     def rows(self, forward: Pass, signals: Sequence[Tensor]) -> dict[str, Rows]:
         """Return what each layer had and got, for each signal: a gradient of the mean loss at the outputs."""

@@ -49,7 +49,7 @@ class Eigenbasis:
         """Average the mean squares of these cases into s."""
         for name, seen in rows.items():
             squares = _mean_squares(self._kept[name], seen)
-            self.moments[name] = squares.lerp(self.moments[name], decay)
+            self.moments[name] = torch.lerp(squares, self.moments[name], decay, out=squares)
 
     def solve(
         self, gradients: Mapping[str, Tensor], damping: float, rows: Mapping[str, Rows] | None = None
@@ -58,7 +58,7 @@ class Eigenbasis:
         solved = {}
         for name, gradient in gradients.items():
             basis, of_layer = self._kept[name], None if rows is None else rows[name]
-            turned = _turned(basis, gradient, of_layer) / (self.moments[name] + damping)
+            turned = _turned(basis, gradient, of_layer).div_(self.moments[name] + damping)
             solved[name] = basis["outputs"] @ turned @ basis["inputs"].mT
         return solved
 
@@ -88,7 +88,6 @@ def _turned(basis: Basis, gradient: Tensor, rows: Rows | None) -> Tensor:
 
 def _mean_squares(basis: Basis, rows: Rows) -> Tensor:
     """Return the mean over cases of (U_Gᵀ g āᵀ U_A)², an outer product squared for each case."""
-    cases = len(rows.inputs)
-    inputs = (rows.inputs @ basis["inputs"]).square()
-    squares = [(cases * slopes @ basis["outputs"]).square().mT @ inputs for slopes in rows.slopes]
-    return torch.stack(squares).sum(dim=0) / cases if len(squares) > 1 else squares[0] / cases
+    cases = len(rows.inputs)  # rows hold g/n: n² (1/n) Σ ((U_Gᵀ g/n)(U_Aᵀ ā)ᵀ)²
+    outputs = torch.stack([cases * (slopes @ basis["outputs"]).square() for slopes in rows.slopes]).sum(dim=0)
+    return outputs.mT @ (rows.inputs @ basis["inputs"]).square()

@@ -60,15 +60,15 @@ class Factors:
         return all(bool(factor.trace().isfinite()) for factor in factors)
 
     def mixed(self, new: Self, keep: float) -> Self:
-        """Return the part `keep` of these and the rest of the new ones."""
+        """Return the part `keep` of these and the rest of the new ones, which are overwritten."""
         return type(self)(
-            inputs={name: new.inputs[name].lerp(old, keep) for name, old in self.inputs.items()},
-            outputs={name: new.outputs[name].lerp(old, keep) for name, old in self.outputs.items()},
+            inputs={name: _mixed(old, new.inputs[name], keep) for name, old in self.inputs.items()},
+            outputs={name: _mixed(old, new.outputs[name], keep) for name, old in self.outputs.items()},
             junctions={
                 name: Junction(
                     upper=old.upper,
-                    inputs=new.junctions[name].inputs.lerp(old.inputs, keep),
-                    outputs=new.junctions[name].outputs.lerp(old.outputs, keep),
+                    inputs=_mixed(old.inputs, new.junctions[name].inputs, keep),
+                    outputs=_mixed(old.outputs, new.junctions[name].outputs, keep),
                 )
                 for name, old in self.junctions.items()
             },
@@ -110,7 +110,10 @@ class FactorAverages:
         self.factors: Factors | None = None
 
     def add(self, factors: Factors) -> Factors:
-        """Take in an estimate and return the average. All estimates have the same layers and junctions."""
+        """Take in an estimate, whose tensors become the average's, and return the average.
+
+        All estimates have the same layers and junctions.
+        """
         self.estimates += 1
         keep = min(1 - 1 / self.estimates, self.decay)
         self.factors = factors if self.factors is None else self.factors.mixed(factors, keep)
@@ -142,3 +145,7 @@ def _junction(lower: Rows, upper_name: str, upper: Rows) -> Junction:
 
 def _summed(matrices: Sequence[Tensor]) -> Tensor:
     return matrices[0] if len(matrices) == 1 else torch.stack(list(matrices)).sum(dim=0)
+
+
+def _mixed(old: Tensor, new: Tensor, keep: float) -> Tensor:
+    return torch.lerp(new, old, keep, out=new)  # fresh memory for large matrices costs more than the sum

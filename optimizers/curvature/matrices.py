@@ -21,7 +21,7 @@ def plus(first: Mapping[str, Tensor], second: Mapping[str, Tensor], factor: floa
 
 def inner(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> Tensor:
     """Return the inner product, added up over layers in float64."""
-    parts = [(matrix * second[name]).sum().double() for name, matrix in first.items()]
+    parts = [matrix.reshape(-1).dot(second[name].reshape(-1)).double() for name, matrix in first.items()]
     return torch.stack(parts).sum()
 
 

@@ -233,12 +233,13 @@ def test_the_first_average_is_the_batch_and_later_ones_forget_by_their_number(ne
 def test_factors_between_layers_are_averaged_as_those_of_layers_are(net, a_batch):
     averages = FactorAverages(0.95)
     factors = [Factors.of(*seen(net, a_batch(9, 4, 2, seed=seed)[0])) for seed in range(3)]
+    parts = ("inputs", "outputs")
+    truth = {part: sum(getattr(each.junctions["0"], part) for each in factors) / 3 for part in parts}
     for new in factors:
         mean = averages.add(new)
 
-    for part in ("inputs", "outputs"):  # while k is small the average is the mean of all
-        truth = sum(getattr(each.junctions["0"], part) for each in factors) / 3
-        close(getattr(mean.junctions["0"], part), truth, 1e-12)
+    for part in parts:  # while k is small the average is the mean of all
+        close(getattr(mean.junctions["0"], part), truth[part], 1e-12)
 
 
 def test_factors_between_layers_are_mean_products_of_their_rows(net, inputs):
