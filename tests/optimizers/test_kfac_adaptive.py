@@ -322,6 +322,25 @@ def test_a_step_to_where_there_is_no_loss_is_rejected_and_raises_damping(a_netwo
     assert following.momentum == 0  # the rejected step is none to go on from
 
 
+@pytest.mark.parametrize("lr", [None, 0.1])
+def test_a_batch_whose_factors_are_not_finite_changes_neither_weights_nor_factors(
+    a_network, a_batch, monkeypatch, lr
+):
+    model, batch = a_network(4, 5, 3), a_batch(9, 4, 3)
+    optimizer = KFAC(model, CrossEntropy(), lr=lr)
+    run(optimizer, batch, 2)
+    before, kept = theta(model), copy.deepcopy(optimizer.state_dict()["averages"])
+    huge = torch.full((9, 3), 1e200, dtype=torch.float64)  # its square overflows
+    with monkeypatch.context() as patch:
+        patch.setattr("optimizers.kronecker_factored.signals", lambda *_: [huge])
+        step = optimizer.step(*batch)
+
+    assert step.update_norm == 0
+    assert torch.equal(theta(model), before)
+    assert same(optimizer.state_dict()["averages"], kept)
+    assert optimizer.step(*batch).update_norm > 0
+
+
 def test_at_a_minimum_nothing_moves_and_damping_stays(a_network, a_batch):
     model, (inputs, _) = a_network(4, 3), a_batch(9, 4, 3)
     targets = model(inputs).detach()

@@ -172,7 +172,22 @@ def test_rows_of_a_precision_matrix_are_regressions_on_all_other_variables():
         assert 1 / precision[place, place] == pytest.approx(residual.square().mean().item())
 
 
-def test_without_links_the_tridiagonal_inverse_is_block_diagonal(factors):
+@pytest.mark.row(165)
+@pytest.mark.parametrize("kind", [BlockDiagonal, BlockTridiagonal])
+def test_products_by_the_few_rows_of_a_batch_are_those_by_its_gradient(a_network, a_batch, kind):
+    model = a_network(12, 9, 11, 10)
+    factors = Factors.of(*seen(model, a_batch(40, 12, 2)[0]))
+    few, _ = seen(model, a_batch(2, 12, 2, seed=5)[0], kind="sampled")
+    gradients = {name: rows.slopes[0].T @ rows.inputs for name, rows in few.items()}
+    inverse = kind().refreshed(factors, 0.1)
+    ours, theirs = inverse.solve(gradients, few), inverse.solve(gradients)
+
+    for name in NAMES:
+        close(ours[name], theirs[name])
+        assert not torch.equal(ours[name], theirs[name])  # by another way
+
+
+def test_without_junctions_the_tridiagonal_inverse_is_block_diagonal(factors):
     alone = Factors(inputs=factors.inputs, outputs=factors.outputs, junctions={})
     gradients = gradients_like(factors)
     ours = BlockTridiagonal().refreshed(alone, 0.1).solve(gradients)
