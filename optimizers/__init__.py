@@ -1,6 +1,6 @@
 """Second-order optimizers for PyTorch, driven by one call per batch.
 
-    optimizer = KFAC(model, CrossEntropy(), lr=0.3, damping=0.1)
+    optimizer = KFAC(model, CrossEntropy())
     for inputs, targets in batches:
         step = optimizer.step(inputs, targets)    # forward, backward, curvature, update
         print(step.loss)
@@ -15,6 +15,7 @@ from optimizers.centred_gradient_descent import CentredGradientDescent
 from optimizers.centred_linear import CentredLinear
 from optimizers.dense import GaussNewton, NaturalGradient, Newton
 from optimizers.diagonal_newton import DiagonalNewton
+from optimizers.ekfac import EKFAC
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kfac import KFAC
 from optimizers.lecun_rate import LeCunRate
@@ -29,6 +30,7 @@ from optimizers.updated_backpropagation import UpdatedBackpropagation
 
 __all__ = [
     "ACP",
+    "EKFAC",
     "KFAC",
     "PRONG",
     "Bernoulli",

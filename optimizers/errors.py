@@ -5,6 +5,7 @@ OptimizerError
 ├── SingularFactorError         a curvature factor of a layer has no inverse
 ├── NotPositiveDefiniteError    the same of any matrix, said by a solver, which does not know the layer
 ├── NotFiniteError              a curvature matrix has entries that are infinite or no number
+├── NotConvergedError           an eigen-decomposition did not converge
 ├── TooLargeError               a dense matrix would be larger than was allowed
 ├── NotHeardError               in the usual loop, an update is due and the passes were not heard
 └── UnsoundError                an objective or a layer contradicts itself
@@ -53,6 +54,16 @@ class NotFiniteError(OptimizerError):
         super().__init__(
             f"The curvature {name!r} has entries that are not finite. Look for inputs or activations that "
             f"overflow; a lower lr or more damping keeps the weights from growing so far."
+        )
+
+
+class NotConvergedError(OptimizerError):
+    """An eigen-decomposition did not converge, not even in float64."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The eigen-decomposition of the curvature {name!r} did not converge, not even in float64. "
+            f"Look for inputs or activations of very unequal size."
         )
 
 

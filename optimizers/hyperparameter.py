@@ -8,7 +8,7 @@ class Hyperparameter:
 
     name: str
     kind: Literal["float", "int", "boolean", "categorical"]
-    default: float | bool | str
+    default: float | bool | str | None  # None: found while training
     low: float | None = None  # of a number: the least worth trying
     high: float | None = None
     log: bool = False  # whether ratios matter, rather than differences

@@ -1,173 +1,394 @@
+"""K-FAC (Martens & Grosse 2015). Equations, sections and algorithms are those of Martens' thesis (2016)."""
+
 import math
-from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, final
 
 import torch
-from torch import Generator, Tensor, autograd, nn
-from torch.optim import Optimizer
+from torch import Generator, Tensor, nn
 
-from optimizers.curvature.kronecker import input_factor, output_factor, precondition
-from optimizers.damping.factored import damped
-from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
+from optimizers.curvature.block_diagonal import BlockDiagonal
+from optimizers.curvature.block_tridiagonal import BlockTridiagonal
+from optimizers.curvature.matrices import Matrices, inner, norm, plus, times
+from optimizers.curvature.products import Jacobian, fisher, fisher_inner
+from optimizers.curvature.signals import Targets
+from optimizers.curvature.vectors import flat, shaped
+from optimizers.damping.factor_damping import FactorDamping, best
+from optimizers.damping.factored import Norm
+from optimizers.damping.levenberg_marquardt import (
+    AS_BEFORE,
+    FLOOR,
+    REJECTED,
+    Judgement,
+    LevenbergMarquardt,
+)
+from optimizers.damping.rescaling import best_multiples, model_change
 from optimizers.hyperparameter import Hyperparameter
-from optimizers.layers import Recorded, check_all_ran, linear_layers, recording
+from optimizers.kronecker_factored import KroneckerFactored, Seen, check_settings
 from optimizers.objectives import Objective
-from optimizers.solvers.cholesky import inverse
+from optimizers.solvers.cg import conjugate_gradients
 from optimizers.step import Step
-from optimizers.streams import stream_beside
+from optimizers.stopwatch import Stopwatch
+
+Inverse: TypeAlias = BlockDiagonal | BlockTridiagonal
+InverseName: TypeAlias = Literal["block_diagonal", "block_tridiagonal"]
+
+INVERSES: Final[Mapping[str, Callable[..., Inverse]]] = {
+    "block_diagonal": BlockDiagonal,
+    "block_tridiagonal": BlockTridiagonal,
+}
+FIRST = 3  # updates, in which averages still change much: inverses are computed in each
+ADAPT_EVERY = 5  # updates between two changes of λ, T₁
+SEARCH_EVERY = 20  # updates, at least, between two searches for γ, T₂
+TRIALS = 8  # of λ on the first batch
+FALL = 10.0  # by how much a λ that was found there falls, until M or Δ are first not to be trusted further
+SHORT = 0.2  # of α
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """A step that may be taken, and what the quadratic model says of it where one was asked."""
+
+    update: Matrices  # δ
+    inverse: Inverse
+    gamma: float  # γ
+    scale: float | None = None  # α
+    momentum: float | None = None  # μ
+    model_change: float | None = None  # M(δ) - M(0)
+
+    @cached_property
+    def length(self) -> float:
+        """‖δ‖."""
+        return norm(self.update)
 
 
 @final
-class KFAC(Optimizer):
-    """Kronecker-factored natural gradient (Martens & Grosse 2015) for models made of nn.Linear layers.
+class KFAC(KroneckerFactored):
+    """Natural gradient by Kronecker factors of the true Fisher matrix, for models made of nn.Linear layers.
 
-    Equations and sections in comments are those of Martens' thesis (2016).
+    Without `lr` it is algorithm 7 of the thesis: how far to go along the preconditioned gradient, and how
+    much of the last step to add, is what minimises a quadratic model with the exact Fisher matrix, and
+    damping follows how well that model foresaw the loss. `lr` in `param_groups` is then 1 and multiplies each
+    step. With `lr` a step is -lr times the preconditioned gradient, and damping is what it is told to be.
 
-    Block-diagonal, with the true Fisher matrix by targets sampled from the model. Every `refresh_every`
-    updates the factors are estimated from the batch at hand, damped and inverted; a new damping in
-    `param_groups` is heard then. A batch whose loss or gradient is not finite changes nothing.
-
-    Without a generator, one is seeded from torch's global stream, so torch.manual_seed repeats a run.
-    Raises UnsupportedModelError for a model it would train wrongly, here or in the first step.
+    A batch whose loss, gradient or curvature is not finite changes no weight. Without a generator, one is
+    seeded from torch's global stream, so torch.manual_seed repeats a run. Raises UnsupportedModelError for a
+    model it would train wrongly, here or in the first step.
     """
 
     hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (
-        Hyperparameter(name="lr", kind="float", default=0.3, low=1e-3, high=1.0, log=True),
-        Hyperparameter(name="damping", kind="float", default=0.1, low=1e-4, high=10.0, log=True),
-        Hyperparameter(name="refresh_every", kind="int", default=10, low=1, high=100, log=True),
+        Hyperparameter(name="lr", kind="float", default=None, low=1e-3, high=1.0, log=True),
+        Hyperparameter(name="damping", kind="float", default=None, low=1e-4, high=100.0, log=True),
+        Hyperparameter(name="l2", kind="float", default=0.0, low=0.0, high=1e-2),
+        Hyperparameter(name="inverse", kind="categorical", default="block_diagonal", choices=tuple(INVERSES)),
+        Hyperparameter(name="momentum", kind="boolean", default=True),
+        Hyperparameter(name="decay", kind="float", default=0.95, low=0.0, high=0.99),
+        Hyperparameter(name="refresh_every", kind="int", default=20, low=1, high=100, log=True),
     )
+
+    kept = (*KroneckerFactored.kept, "is_adaptive", "refreshed_at", "gamma", "last", "is_falling")
 
     def __init__(
         self,
         model: nn.Module,
         objective: Objective,
         *,
-        lr: float = 0.3,
-        damping: float = 0.1,  # λ in the paper
-        refresh_every: int = 10,  # updates, T₃ in the paper
+        lr: float | None = None,  # None: found in each step
+        damping: float | None = None,  # λ, or where it begins; None: found on the first batch
+        l2: float = 0.0,  # η, ½ η ‖θ‖² is part of what is minimised
+        inverse: InverseName = "block_diagonal",
+        momentum: bool = True,  # no matter with lr
+        decay: float = 0.95,  # of the averages of factors; 0: those of one batch, at each refresh
+        refresh_every: int = 20,  # updates, T₃
+        statistics_from_every: int = 1,  # the factors know one of so many cases, 1/τ₁
+        model_from_every: int = 1,  # and so does the quadratic model, 1/τ₂
+        cg_steps: int = 1,  # on that model, K-FAC as their preconditioner; no matter with lr
+        targets: Targets = "sampled",  # over which the Fisher matrix takes its expectation
+        split: Norm | None = "trace",  # of damping between a layer's two factors, π
         generator: Generator | None = None,
     ) -> None:
-        _check_settings(lr, damping, refresh_every)
-        self._model = model
-        self._layers = linear_layers(model)
-        self._objective = objective
-        self._updates = 0
-        super().__init__(model.parameters(), {"lr": lr, "damping": damping, "refresh_every": refresh_every})
-        self._generator = stream_beside(next(model.parameters())) if generator is None else generator
-
-    def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
-        """Take one update on a batch. Raises SingularFactorError when a factor cannot be inverted."""
-        settings = self.param_groups[0]
-        lr, damping = float(settings["lr"]), float(settings["damping"])
-
-        with torch.enable_grad(), recording(self._layers) as records:
-            outputs = self._model(inputs)
-        check_all_ran(self._layers, records, examples=len(outputs))
-        with torch.enable_grad():
-            loss = self._objective.loss(outputs, targets)
-
-        # ∇h of each layer's [W b]; the graph is kept when the same forward pass also gives the factors.
-        due = self._updates % settings["refresh_every"] == 0
-        gradients = _gradients(loss, self._layers, retain_graph=due)
-        gradient_norm = _norm(gradients)
-        if not (math.isfinite(loss.item()) and math.isfinite(gradient_norm)):
-            return Step(loss=loss.item(), damping=damping, gradient_norm=gradient_norm, update_norm=0.0)
-        if due:
-            self._refresh(records, outputs, damping)
-
-        # δ = -lr (G + c/π I)⁻¹ ∇h (A + π c I)⁻¹, a block-diagonal inverse (sec. 6.4.2, eq. 6.7)
-        updates = {
-            name: -lr * precondition(gradients[name], **self.state[layer.weight])
-            for name, layer in self._layers.items()
+        check_settings(
+            lr=lr,
+            damping=damping,
+            l2=l2,
+            decay=decay,
+            targets=targets,
+            refresh_every=refresh_every,
+            statistics_from_every=statistics_from_every,
+            model_from_every=model_from_every,
+            cg_steps=cg_steps,
+        )
+        if inverse not in INVERSES:
+            raise ValueError(f"inverse is one of {', '.join(INVERSES)}, got {inverse!r}.")
+        self._is_adaptive, self._has_momentum = lr is None, momentum
+        self._cases_of_model = slice(None, None, model_from_every)
+        self._cg_steps = cg_steps
+        self._is_falling = damping is None  # λ, and γ with it
+        self._gamma = math.nan  # γ, of the inverse at hand
+        self._last: Matrices | None = None  # δ₀
+        self._refreshed_at = math.nan  # λ when the inverse was computed
+        self._rivals: list[tuple[float, Inverse]] = []  # γ and inverses, for the next search
+        self._make_inverse = partial(INVERSES[inverse], norm=split)
+        self._inverse = self._make_inverse()
+        settings = {
+            "lr": 1.0 if lr is None else lr,
+            "damping": 0.1 if damping is None and lr is not None else damping,
+            "l2": l2,
+            "refresh_every": refresh_every,
         }
-        _add(updates, self._layers)
-        self._updates += 1
-        return Step(
-            loss=loss.item(), damping=damping, gradient_norm=gradient_norm, update_norm=_norm(updates)
+        super().__init__(
+            model,
+            objective,
+            settings,
+            decay=decay,
+            targets=targets,
+            statistics_from_every=statistics_from_every,
+            generator=generator,
         )
 
-    def _refresh(self, records: Mapping[str, Recorded], outputs: Tensor, damping: float) -> None:
-        # y ~ p(y | x), drawn from the model: the data's targets would give the empirical Fisher (sec. 6.5).
-        sampled = self._objective.sample(outputs.detach(), self._generator)
-        with torch.enable_grad():
-            loss = self._objective.loss(outputs, sampled)
-        rows = autograd.grad(loss, [records[name].edge for name in self._layers])
+    @classmethod
+    def simple(
+        cls,
+        model: nn.Module,
+        objective: Objective,
+        *,
+        lr: float = 0.3,
+        damping: float = 0.1,
+        refresh_every: int = 100,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Return the plain form: now and then factors of one whole batch, steps of lr, constant damping."""
+        settings = {"lr": lr, "damping": damping, "refresh_every": refresh_every, "decay": 0.0}
+        return cls(model, objective, **settings, generator=generator)  # type: ignore[arg-type]  # by name
 
-        inverses = {
-            layer.weight: _inverses(name, layer, records[name].activations, gradients, damping)
-            for (name, layer), gradients in zip(self._layers.items(), rows, strict=True)
-        }
-        self.state.update(inverses)
+    @classmethod
+    def empirical(cls, model: nn.Module, objective: Objective, **settings: Any) -> Self:
+        """Return the form whose factors take the data's targets: cheaper, and not the Fisher matrix."""
+        return cls(model, objective, targets="data", **settings)
 
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Raise ValueError: a parameter outside the model's layers has no curvature here."""
-        if self.param_groups:
-            raise ValueError(
-                "KFAC trains the model it was given and knows no other parameters. "
-                "Add the layer to the model and construct a new KFAC."
+    @classmethod
+    def heskes(
+        cls,
+        model: nn.Module,
+        objective: Objective,
+        *,
+        lr: float = 0.3,
+        damping: float = 1e-4,
+        **settings: Any,
+    ) -> Self:
+        """Return the form of Heskes (2000): exact G, √λ added to both factors alike, steps of lr."""
+        return cls(model, objective, lr=lr, damping=damping, targets="exact", split=None, **settings)
+
+    def _wants_junctions(self) -> bool:
+        return self._inverse.uses_junctions
+
+    def _update(self, seen: Seen, told: Step, watch: Stopwatch) -> Step:
+        if self._settings["damping"] is None:
+            with watch.phase("damping"):
+                self._settings["damping"] = self._first_damping(seen)
+        damping = float(self._settings["damping"])
+        with watch.phase("prepare"):
+            self._prepare()
+        with watch.phase("solve"):
+            move = self._move(seen, damping)
+        with watch.phase("judge"):
+            judgement, after = self._judged(seen, move)
+            self._take(seen, move, judgement)
+        return replace(
+            told,
+            damping=damping,
+            update_norm=0.0 if judgement.rejected else move.length,
+            loss_after=after,
+            factor_damping=move.gamma if self._is_adaptive else None,
+            scale=move.scale,
+            momentum=move.momentum,
+            model_change=move.model_change,
+            reduction_ratio=judgement.ratio,
+            ages=dict.fromkeys(move.update, self._updates - 1 - self._refreshed),
+            seconds=watch.seconds,
+        )
+
+    # What step to take
+
+    def _is_due(self) -> bool:
+        """Return whether this update computes the inverse anew (algorithm 7)."""
+        update, every = self._updates + 1, self._settings["refresh_every"]
+        if self._averages.decay == 0:
+            return self._updates % every == 0  # type: ignore[no-any-return]
+        return update <= FIRST or update % every == 0 or self._has_damping_moved()
+
+    def _has_damping_moved(self) -> bool:
+        if self._is_adaptive and not self._is_falling:  # γ goes its own way
+            return False
+        return not 0.5 <= self._settings["damping"] / self._refreshed_at <= 2
+
+    def _move(self, seen: Seen, damping: float) -> Move:
+        tried = self._tried(damping)
+        if self._is_adaptive:
+            return self._best_move(seen, tried, damping)
+        [(gamma, inverse)] = tried
+        update = times(inverse.solve(seen.gradients, seen.low_rank), -self._settings["lr"])
+        return Move(update=update, inverse=inverse, gamma=gamma)
+
+    def _tried(self, damping: float) -> list[tuple[float, Inverse]]:
+        """Return the inverse in force, or those that compete for it."""
+        if self._until_search() == 0 and self._rivals:
+            rivals, self._rivals, self._refreshed = self._rivals, [], self._updates - 1
+            return rivals
+        if not self._is_due():
+            return [(self._gamma, self._inverse)]
+        goes_its_way = self._is_adaptive and not self._is_falling and math.isfinite(self._gamma)
+        gamma = self._gamma if goes_its_way else math.sqrt(damping + self._settings["l2"])
+        self._refreshed, self._refreshed_at = self._updates, damping
+        return [(gamma, self._inverse.refreshed(self._factors(), gamma))]
+
+    def _prepare(self) -> None:
+        """Compute one of the inverses of the next search for γ: no update shall pay for all (sec. 6.6.6)."""
+        gammas = self._search().candidates(self._gamma, 0)
+        if (
+            self._is_adaptive
+            and not self._is_falling
+            and self._updates > FIRST
+            and 1 <= self._until_search() <= len(gammas)
+        ):
+            gamma = gammas[self._until_search() - 1]  # γ itself comes last
+            self._rivals.append((gamma, self._inverse.refreshed(self._factors(), gamma)))
+
+    def _until_search(self) -> int:
+        return -(self._updates + 1) % self._search().every
+
+    def _search(self) -> FactorDamping:
+        refresh = self._settings["refresh_every"]
+        every = refresh * math.ceil(SEARCH_EVERY / refresh)  # T₂
+        return FactorDamping(every=every, l2=self._settings["l2"])
+
+    def _best_move(self, seen: Seen, tried: Sequence[tuple[float, Inverse]], damping: float) -> Move:
+        """Return δ = α Δ + μ δ₀ by the inverse with which M(δ) is lowest (sec. 6.6.4, 6.6.6, 6.7)."""
+        last = [] if self._last is None else [self._last]
+        jacobian = Jacobian(seen.network, cases=self._cases_of_model)
+        directions = [self._direction(seen, inverse, jacobian, damping) for _, inverse in tried]
+        quadratic, slopes = self._model_along(seen, [*directions, *last], jacobian, damping)
+        moves = []
+        for place, (gamma, inverse) in enumerate(tried):
+            places = [place, len(tried)] if last else [place]
+            k, r = quadratic[places][:, places], slopes[places]
+            multiples = self._settings["lr"] * best_multiples(k, r)
+            alpha, mu = [*multiples.tolist(), 0.0][:2]
+            update = times(directions[place], alpha)
+            move = Move(
+                update=plus(update, last[0], mu) if last else update,
+                inverse=inverse,
+                gamma=gamma,
+                scale=alpha,
+                momentum=mu,
+                model_change=model_change(k, r, multiples),
             )
-        super().add_param_group(param_group)
+            moves.append(move)
+        changes = [math.nan if move.model_change is None else move.model_change for move in moves]
+        is_any = any(math.isfinite(change) for change in changes)  # else it is rejected
+        return moves[best([move.gamma for move in moves], changes) if is_any else 0]
 
-    def state_dict(self) -> dict[str, Any]:
-        """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
-        return {
-            **super().state_dict(),
-            "updates": self._updates,
-            "generator": self._generator.get_state(),
-        }
+    def _direction(self, seen: Seen, inverse: Inverse, jacobian: Jacobian, damping: float) -> Matrices:
+        """Return Δ: the preconditioned gradient, or what some steps of conjugate gradients make of it."""
+        if self._cg_steps == 1:  # the same but for its length, which M decides
+            return times(inverse.solve(seen.gradients, seen.low_rank), -1.0)
+        like, shift = jacobian.network.params, damping + self._settings["l2"]
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over the inverses, settings, update count and random stream of a saved optimizer."""
-        updates, stream = state_dict["updates"], state_dict["generator"]
-        super().load_state_dict(state_dict)
-        self._updates = updates
-        self._generator.set_state(stream.cpu())
+        def joined(matrices: Matrices) -> Tensor:
+            return flat(shaped(self._blocks.tensors(matrices), like))
 
+        def apart(vector: Tensor) -> Matrices:
+            return self._blocks.matrices(shaped(vector, like))
 
-def _check_settings(lr: float, damping: float, refresh_every: int) -> None:
-    if not 0 <= lr < math.inf:
-        raise ValueError(f"lr must be finite and at least 0, got {lr!r}. A good first try is 0.3.")
-    if not 0 < damping < math.inf:
-        raise ValueError(f"damping must be finite and above 0, got {damping!r}. A good first try is 0.1.")
-    if refresh_every < 1:
-        raise ValueError(f"refresh_every counts updates and must be at least 1, got {refresh_every!r}.")
-
-
-def _gradients(loss: Tensor, layers: Mapping[str, nn.Linear], *, retain_graph: bool) -> dict[str, Tensor]:
-    parameters = [parameter for layer in layers.values() for parameter in layer.parameters()]
-    gradients = dict(zip(parameters, autograd.grad(loss, parameters, retain_graph=retain_graph), strict=True))
-    return {
-        name: torch.cat([gradients[p].reshape(layer.out_features, -1) for p in layer.parameters()], dim=1)
-        for name, layer in layers.items()
-    }
-
-
-def _inverses(
-    name: str, layer: nn.Linear, activations: Tensor, gradients: Tensor, damping: float
-) -> dict[str, Tensor]:
-    # Rounding may cost the factors themselves their positive definiteness, so float64 starts from the rows.
-    for dtype in (activations.dtype, torch.float64):
-        factors = damped(
-            input_factor(activations.to(dtype), bias=layer.bias is not None),  # A
-            output_factor(gradients.to(dtype)),  # G
-            gamma=math.sqrt(damping),  # c = √λ, held constant
+        solved = conjugate_gradients(
+            lambda vector: fisher(jacobian, self._objective, vector) + shift * vector,
+            -joined(seen.gradients),
+            precondition=lambda vector: joined(inverse.solve(apart(vector))),
+            max_iterations=self._cg_steps,
         )
-        try:
-            input_inverse, output_inverse = (inverse(factor).to(activations.dtype) for factor in factors)
-        except NotPositiveDefiniteError:
-            continue
-        return {"input_inverse": input_inverse, "output_inverse": output_inverse}
-    raise SingularFactorError(name, damping)
+        return apart(solved.solution)
+
+    def _model_along(
+        self, seen: Seen, directions: Sequence[Matrices], jacobian: Jacobian, damping: float
+    ) -> tuple[Tensor, Tensor]:
+        """Return all uᵀ(F + (λ + η) I)v with the exact F, and all ∇hᵀu, between directions (B.3)."""
+        vectors = [self._blocks.tensors(direction) for direction in directions]
+        curved = fisher_inner(jacobian, self._objective, *vectors).double()
+        squares = torch.stack([torch.stack([inner(u, v) for v in directions]) for u in directions])
+        slopes = torch.stack([inner(seen.gradients, u) for u in directions])
+        return curved + (damping + self._settings["l2"]) * squares, slopes
+
+    def _first_damping(self, seen: Seen) -> float:
+        """Return the λ whose step lowers the loss most, of some that fall by ten until it is lowered less."""
+        damping, lowest = 0.0, math.inf
+        for power in range(TRIALS):
+            trial = (self._factors().mean_diagonal() or 1.0) * 10 ** (3 - power)
+            gamma = math.sqrt(trial + self._settings["l2"])
+            inverse = self._inverse.refreshed(self._factors(), gamma)
+            after = seen.h(self._best_move(seen, [(gamma, inverse)], trial).update)
+            if damping and not after < lowest:
+                break
+            damping, lowest = trial, after
+        return damping
+
+    # How it went
+
+    def _judged(self, seen: Seen, move: Move) -> tuple[Judgement, float | None]:
+        """Judge the step, and let λ follow: every T₁ updates by ρ, else only where M foresees no descent."""
+        if not self._is_adaptive:
+            return AS_BEFORE if math.isfinite(move.length) else REJECTED, None
+        rule = LevenbergMarquardt.every(ADAPT_EVERY)
+        after = None
+        if (self._updates + 1) % ADAPT_EVERY == 0:
+            after = seen.h(move.update)
+            judgement = self._judgement(seen, move, after)
+        else:
+            foresees = move.model_change is not None and move.model_change <= 0
+            judgement = AS_BEFORE if foresees else REJECTED
+        if judgement is not AS_BEFORE:
+            self._is_falling = self._is_falling and _may_fall(move, judgement)
+            damping = self._settings["damping"]
+            self._settings["damping"] = (
+                max(damping / FALL, FLOOR) if self._is_falling else rule.next(damping, judgement)
+            )
+        return judgement, after
+
+    def _judgement(self, seen: Seen, move: Move, after: float) -> Judgement:
+        assert move.model_change is not None  # noqa: S101  # adaptive moves come with one
+        return LevenbergMarquardt.every(ADAPT_EVERY).judge(
+            before=seen.h(),
+            after=after,
+            model_change=move.model_change,
+            moved=move.length > 0,
+            dtype=seen.loss.dtype,
+        )
+
+    def _take(self, seen: Seen, move: Move, judgement: Judgement) -> None:
+        self._inverse, self._gamma, self._last = move.inverse, move.gamma, None
+        if not judgement.rejected:
+            self._blocks.add(move.update)
+            seen.network.keep_buffers()
+            if self._is_adaptive and self._has_momentum and move.length > 0:
+                self._last = move.update
+        self._updates += 1
+
+    def _saved(self) -> dict[str, Any]:
+        rivals = [(gamma, inverse.state_dict()) for gamma, inverse in self._rivals]
+        return {**super()._saved(), "inverse": self._inverse.state_dict(), "rivals": rivals}
+
+    def _load(self, saved: Mapping[str, Any]) -> None:
+        super()._load(saved)
+        self._inverse = self._loaded(saved["inverse"])
+        self._rivals = [(gamma, self._loaded(state)) for gamma, state in saved["rivals"]]
+
+    def _loaded(self, state: dict[str, Any]) -> Inverse:
+        inverse = self._make_inverse()
+        inverse.load_state_dict(state)
+        return inverse
 
 
-def _norm(matrices: Mapping[str, Tensor]) -> float:
-    return math.sqrt(sum(float(matrix.square().sum()) for matrix in matrices.values()))
-
-
-def _add(updates: Mapping[str, Tensor], layers: Mapping[str, nn.Linear]) -> None:
-    with torch.no_grad():
-        for name, layer in layers.items():
-            weight, bias = updates[name][:, : layer.in_features], updates[name][:, layer.in_features :]
-            layer.weight.add_(weight)
-            if layer.bias is not None:
-                layer.bias.add_(bias[:, 0])
+def _may_fall(move: Move, judgement: Judgement) -> bool:
+    """Return whether damping may fall fast: M is trusted, and Δ was not cut to a small part of itself."""
+    return judgement.model_is_trusted is True and move.scale is not None and move.scale > SHORT

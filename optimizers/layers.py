@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.graph import GradientEdge, get_gradient_edge
+from torch.autograd.graph import GradientEdge, Node, get_gradient_edge
 
 from optimizers.errors import UnsupportedModelError
 
@@ -24,6 +24,7 @@ class Recorded:
 
     activations: Tensor  # its inputs a, one row per example
     edge: GradientEdge  # where a backward pass delivers the gradient of its outputs s
+    source: Node | None  # what computed its inputs; None for those of the model
 
 
 def linear_layers(model: nn.Module) -> dict[str, nn.Linear]:
@@ -115,7 +116,9 @@ def _recorded(name: str, layer: nn.Module, activations: Tensor, outputs: Tensor)
             "Unfreeze it, or give the optimizer only the trained part of the model.",
         )
     # An edge rather than the tensor: an in-place activation may overwrite the outputs later.
-    return Recorded(activations=activations.detach(), edge=get_gradient_edge(outputs))
+    return Recorded(
+        activations=activations.detach(), edge=get_gradient_edge(outputs), source=activations.grad_fn
+    )
 
 
 def check_all_ran(layers: Mapping[str, nn.Linear], records: Mapping[str, Recorded], *, examples: int) -> None:

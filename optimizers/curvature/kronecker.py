@@ -25,6 +25,11 @@ def output_factor(gradients: Tensor) -> Tensor:
     return len(gradients) * (gradients.T @ gradients)
 
 
+def cross_factor(lower: Tensor, upper: Tensor) -> Tensor:
+    """Return E[x yᵀ] between rows of the same cases, of two layers."""
+    return lower.T @ upper / len(lower)
+
+
 def expected_output_factor(gradients: Tensor, probabilities: Tensor) -> Tensor:
     """Return G with the expectation over targets taken exactly, as a sum over all classes.
 

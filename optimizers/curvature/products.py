@@ -34,18 +34,33 @@ class Jacobian:
     `traced` records the linearised forward pass once and replays it: half the time of a product with J, but
     the record takes as long as several gradients. Worth it from about fifteen products on.
     `rows_at_once` keeps only so many cases in memory, and runs forward again for each product.
+    `cases` is the part of the batch that is meant, all of it unless told.
     """
 
-    def __init__(self, network: Network, *, traced: bool = False, rows_at_once: int | None = None) -> None:
+    def __init__(
+        self,
+        network: Network,
+        *,
+        traced: bool = False,
+        rows_at_once: int | None = None,
+        cases: slice = slice(None),
+    ) -> None:
         self.network = network
-        cases = len(network.inputs)
-        step = cases if rows_at_once is None else rows_at_once
-        self._chunks = [slice(start, start + step) for start in range(0, cases, step)]
-        with torch.no_grad():
-            self.outputs = torch.cat([network(network.params, rows) for rows in self._chunks])
-        whole = rows_at_once is None
-        self._push: Push | None = self._traced() if traced and whole else None
-        self._pull: Pull | None = self._pulling(slice(None)) if whole else None
+        places = range(len(network.inputs))[cases]
+        self._step = len(places) if rows_at_once is None else rows_at_once
+        parts = [places[start : start + self._step] for start in range(0, len(places), self._step)]
+        self._chunks = [slice(part.start, part.stop, part.step) for part in parts]
+        self._outputs: Tensor | None = None
+        self._push: Push | None = self._traced() if traced and rows_at_once is None else None
+        self._pull: Pull | None = None  # kept where the whole batch is in memory
+
+    @property
+    def outputs(self) -> Tensor:
+        """The outputs z, one row per case."""
+        if self._outputs is None:
+            with torch.no_grad():
+                self._outputs = torch.cat([self.network(self.network.params, rows) for rows in self._chunks])
+        return self._outputs
 
     def push(self, vector: Vector) -> Tensor:
         """Return J v, one row per case (the R-operator, sec. 4.3)."""
@@ -53,16 +68,20 @@ class Jacobian:
         if self._push is not None:
             with self.network.same_draws():  # the record replays the draws, not where they began
                 return self._push(direction)
-        return torch.cat([self._pushed(direction, rows) for rows in self._chunks])
+        pairs = [self._pushed(direction, rows) for rows in self._chunks]
+        self._outputs = torch.cat([outputs for outputs, _ in pairs])
+        return torch.cat([pushed for _, pushed in pairs])
 
     def pull(self, rows: Tensor) -> Params:
         """Return (1/n) Σ Jᵀ u, of one row u per case."""
         mean = rows / len(rows)
-        if self._pull is not None:
+        if len(self._chunks) == 1:
+            if self._pull is None:
+                self._pull = self._pulling(self._chunks[0])
             return self._pull(mean)
         total = {name: torch.zeros_like(tensor) for name, tensor in self.network.params.items()}
-        for chunk in self._chunks:
-            for name, part in self._pulling(chunk)(mean[chunk]).items():
+        for chunk, part_of_mean in zip(self._chunks, mean.split(self._step), strict=True):
+            for name, part in self._pulling(chunk)(part_of_mean).items():
                 total[name] += part
         return total
 
@@ -72,14 +91,15 @@ class Jacobian:
             warnings.filterwarnings(
                 "ignore", message="Attempted to insert a get_attr Node", category=UserWarning
             )
-            return linearize(self.network, self.network.params)[1]
+            [rows] = self._chunks
+            return linearize(lambda params: self.network(params, rows), self.network.params)[1]
 
-    def _pushed(self, direction: Params, rows: slice) -> Tensor:
+    def _pushed(self, direction: Params, rows: slice) -> tuple[Tensor, Tensor]:
         def outputs(params: Params) -> Tensor:
             return self.network(params, rows)
 
-        pushed: Tensor = jvp(outputs, (self.network.params,), (direction,))[1]
-        return pushed
+        value, pushed = jvp(outputs, (self.network.params,), (direction,))[:2]
+        return value, pushed
 
     def _pulling(self, rows: slice) -> Pull:
         pull = vjp(lambda params: self.network(params, rows), self.network.params)[1]

@@ -28,10 +28,10 @@ def balance(input_factor: Tensor, output_factor: Tensor, *, norm: Norm = "trace"
 
 
 def damped(
-    input_factor: Tensor, output_factor: Tensor, *, gamma: float, norm: Norm = "trace"
+    input_factor: Tensor, output_factor: Tensor, *, gamma: float, norm: Norm | None = "trace"
 ) -> tuple[Tensor, Tensor]:
-    """Return A + π c I and G + c/π I, where c is gamma (eq. 6.7)."""
-    pi = balance(input_factor, output_factor, norm=norm)
+    """Return A + π c I and G + c/π I, where c is gamma (eq. 6.7); without a norm, π = 1."""
+    pi = 1.0 if norm is None else balance(input_factor, output_factor, norm=norm)
     return tikhonov(input_factor, pi * gamma), tikhonov(output_factor, gamma / pi)
 
 

@@ -1,14 +1,12 @@
 """Inverses of symmetric positive definite matrices, and what to do when there is none."""
 
-import warnings
 from typing import Any, final
 
 import torch
 from torch import Tensor
 
 from optimizers.errors import NotFiniteError, NotPositiveDefiniteError
-
-PATIENCE = 3  # failures in a row before a run is stopped
+from optimizers.solvers.outliving import Outliving
 
 
 def inverse(matrix: Tensor) -> Tensor:
@@ -31,10 +29,12 @@ class Inverses:
     """
 
     def __init__(self) -> None:
-        self.failures = 0  # of all names, since the beginning
-        self._kept: dict[str, Tensor] = {}
-        self._in_a_row: dict[str, int] = {}
-        self._warned: set[str] = set()
+        self._kept: Outliving[Tensor] = Outliving()
+
+    @property
+    def failures(self) -> int:
+        """Return how many there were, of all names, since the beginning."""
+        return self._kept.failures
 
     def of(self, name: str, matrix: Tensor) -> Tensor:
         """Return the inverse, or the last one of this name.
@@ -42,31 +42,15 @@ class Inverses:
         Raises NotFiniteError naming the matrix, or NotPositiveDefiniteError, when there is no last one or at
         the third failure in a row.
         """
-        try:
-            self._kept[name] = precise_inverse(name, matrix)
-        except (NotFiniteError, NotPositiveDefiniteError) as error:
-            self._failed(name, error)
-        else:
-            self._in_a_row[name] = 0
-        return self._kept[name]
+        return self._kept.of(name, lambda: precise_inverse(name, matrix))
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that a resumed run needs."""
-        return {"failures": self.failures, "kept": dict(self._kept), "in_a_row": dict(self._in_a_row)}
+        return self._kept.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take over what another returned."""
-        self.failures, self._kept = state["failures"], dict(state["kept"])
-        self._in_a_row = dict(state["in_a_row"])
-
-    def _failed(self, name: str, error: Exception) -> None:
-        self.failures += 1
-        self._in_a_row[name] = self._in_a_row.get(name, 0) + 1
-        if name not in self._kept or self._in_a_row[name] >= PATIENCE:
-            raise error
-        if name not in self._warned:
-            self._warned.add(name)
-            warnings.warn(f"The last inverse of {name!r} is kept. {error}", RuntimeWarning, stacklevel=3)
+        self._kept.load_state_dict(state)
 
 
 def precise_inverse(name: str, matrix: Tensor) -> Tensor:

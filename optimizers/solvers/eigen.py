@@ -3,24 +3,23 @@
 import torch
 from torch import Tensor
 
-from optimizers.errors import NotFiniteError, NotPositiveDefiniteError
+from optimizers.errors import NotConvergedError, NotFiniteError
 
 
-def eigen(matrix: Tensor, name: str) -> tuple[Tensor, Tensor]:
-    """Return eigenvalues, ascending, and eigenvectors as columns. Raises NotFiniteError naming the matrix.
+def eigen(matrix: Tensor, name: str, *, is_rough: bool = False) -> tuple[Tensor, Tensor]:
+    """Return eigenvalues, ascending, and eigenvectors as columns, of the symmetric part.
 
-    Computed in float64, where it converges for matrices on which float32 gives up, and of the symmetric part.
+    Computed in float64, where it converges for matrices on which float32 gives up; a rough one in the
+    matrix's own precision if it converges there. Raises NotFiniteError or NotConvergedError, which name it.
     """
     if not matrix.isfinite().all():
         raise NotFiniteError(name)
-    precise = matrix.double()
-    values, vectors = torch.linalg.eigh((precise + precise.mT) / 2)
-    return values.to(matrix.dtype), vectors.to(matrix.dtype)
-
-
-def inverse_root(matrix: Tensor) -> Tensor:
-    """Return the symmetric M^-½. Raises NotPositiveDefiniteError, or NotFiniteError."""
-    values, vectors = eigen(matrix, "under a root")
-    if not values[0] > 0:
-        raise NotPositiveDefiniteError(matrix)
-    return (vectors / values.sqrt()) @ vectors.mT
+    for dtype in (matrix.dtype, torch.float64) if is_rough else (torch.float64,):
+        precise = matrix.to(dtype)
+        try:
+            values, vectors = torch.linalg.eigh((precise + precise.mT) / 2)
+        except torch.linalg.LinAlgError:  # type: ignore[attr-defined]  # it is there
+            continue
+        if vectors.isfinite().all():
+            return values.to(matrix.dtype), vectors.to(matrix.dtype)
+    raise NotConvergedError(name)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from optimizers.errors import NotFiniteError, NotPositiveDefiniteError
 from optimizers.solvers.cg import conjugate_gradients
 from optimizers.solvers.cholesky import Inverses, inverse
-from optimizers.solvers.eigen import eigen, inverse_root
+from optimizers.solvers.eigen import eigen
 from optimizers.solvers.kronecker_sum import KroneckerSum, ShiftedKronecker, stein
 from optimizers.solvers.minres import minres_qlp
+from optimizers.solvers.outliving import Outliving
 from optimizers.solvers.steihaug import steihaug
 
 CLOSE = 1e-8
@@ -419,16 +420,18 @@ def test_the_antisymmetric_part_that_rounding_leaves_is_ignored():
     torch.testing.assert_close((vectors * values) @ vectors.T, torch.tensor([[2.0, 1.0], [1.0, 2.0]]))
 
 
-def test_the_inverse_root_squared_is_the_inverse():
-    matrix = positive_definite(5)
-    root = inverse_root(matrix)
+def test_a_rough_decomposition_is_made_in_the_precision_of_the_matrix(monkeypatch):
+    real, seen = torch.linalg.eigh, []
 
-    torch.testing.assert_close(root @ root, matrix.inverse())
+    def eigh(matrix):
+        seen.append(matrix.dtype)
+        return real(matrix)
 
+    monkeypatch.setattr(torch.linalg, "eigh", eigh)
+    for is_rough in (True, False):
+        eigen(torch.eye(2), "A", is_rough=is_rough)
 
-def test_a_matrix_with_an_eigenvalue_of_zero_has_no_inverse_root():
-    with pytest.raises(NotPositiveDefiniteError):
-        inverse_root(torch.diag(torch.tensor([1.0, 0.0])))
+    assert seen == [torch.float32, torch.float64]
 
 
 # Sums of Kronecker products
@@ -512,3 +515,28 @@ def test_a_difference_that_is_singular_stays_finite():
     eye = torch.eye(2, dtype=torch.float64)
 
     assert KroneckerSum(eye, eye, eye, eye, sign=-1).solve(eye).isfinite().all()
+
+
+def test_a_sum_with_a_singular_first_factor_is_refused():
+    singular = torch.diag(torch.tensor([1.0, 0.0], dtype=torch.float64))
+    with pytest.raises(NotPositiveDefiniteError):
+        KroneckerSum(singular, torch.eye(2).double(), torch.eye(2).double(), torch.eye(2).double())
+
+
+def test_a_sum_solves_for_rows_as_for_their_product_and_goes_on_from_its_state():
+    a, b, c, d = (positive_definite(size) for size in (4, 3, 4, 3))
+    x, y = normal(2, 3, seed=1), normal(2, 4, seed=2)
+    ours = KroneckerSum(a, b, c, d)
+
+    torch.testing.assert_close(ours.solve_rows(x, y), ours.solve(x.T @ y), rtol=1e-10, atol=1e-12)
+    again = KroneckerSum.from_state_dict(ours.state_dict())
+    assert torch.equal(again.solve(x.T @ y), ours.solve(x.T @ y))
+
+
+def test_a_copy_of_what_outlives_goes_its_own_way():
+    first: Outliving[int] = Outliving()
+    first.of("A", lambda: 1)
+    second = first.copy()
+    second.of("A", lambda: 2)
+
+    assert (first["A"], second["A"]) == (1, 2)

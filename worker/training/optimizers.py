@@ -208,7 +208,9 @@ def _adam(kind: type[torch.optim.Adam]) -> Build:
 
 
 def _kfac(model: nn.Module, objective: Any, own: Own, surroundings: Surroundings) -> Driven:
-    return KFAC(model, objective, **own, generator=surroundings.streams("targets", surroundings.device))
+    return KFAC.simple(
+        model, objective, **own, generator=surroundings.streams("targets", surroundings.device)
+    )
 
 
 LR: Final = Setting(default=0.1, meaning="Learning rate.", above=0)
