@@ -8,7 +8,7 @@ nothing of the trial it stores itself: it may be run again.
 import ctypes
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import partial
@@ -29,8 +29,8 @@ from thiessen.space import Config
 MOST_STUDIES: Final = 64  # remembered at once: the least lately used is forgotten first
 MOST_BEHIND: Final = 1000  # numbers learned within a step that writes; more are for `catch_up`
 PAGE: Final = 1000  # rows read at once: what they take lies between what is kept, and stays taken
-M_MMAP_THRESHOLD: Final = -3  # malloc.h
-LARGE: Final = 2 * 1024 * 1024  # bytes; what proposals use again and again is smaller
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
+MEGABYTE: Final = 1024 * 1024
 PATIENCE_SECONDS: Final = 0.2  # of a step that writes, for one that reads
 
 
@@ -100,10 +100,9 @@ class Memory:
             except StrategyError as error:  # stored by another version
                 raise StrategyUnavailable(study.spec.name, f"is not known to this server: {error}") from error
             is_ours = strategy.replayable
-            _set_large_arrays_apart()
-            history = history_of(store.read, study) if is_ours else History(study.spec.space)
+            with _frugal():
+                history = history_of(store.read, study) if is_ours else History(study.spec.space)
             self._keep(Remembered(study, strategy, history))
-            _give_back()
 
     def propose(self, tx: Transaction, standing: Standing) -> Proposal:
         """Return the proposal for the next number of a study whose row is locked.
@@ -172,19 +171,24 @@ class Memory:
         return kept
 
 
-def _set_large_arrays_apart() -> None:
-    """Let arrays of megabytes lie outside the heap, where each goes back to the system when it is freed.
+@contextmanager
+def _frugal() -> Iterator[None]:
+    """Let what is freed meanwhile go back to the system: the history grows among it, and would hold it.
 
-    glibc would begin to put larger and larger ones into the heap, where what is left among them holds them.
+    Large arrays lie outside the heap from then on. What lies in it may stay there afterwards, to be used
+    again: what a proposal frees would else go back, and come again, in each.
     """
-    with suppress(AttributeError):  # glibc's alone, and no other needs it
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
-
-
-def _give_back() -> None:
-    """Give the system back what reading has freed: the history grew among it, so it lies scattered."""
-    with suppress(AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
+    glibc = ctypes.CDLL(None)
+    if not hasattr(glibc, "mallopt"):  # no other needs it
+        yield
+        return
+    glibc.mallopt(M_MMAP_THRESHOLD, 2 * MEGABYTE)
+    glibc.mallopt(M_TRIM_THRESHOLD, MEGABYTE // 8)
+    try:
+        yield
+    finally:
+        glibc.malloc_trim(0)
+        glibc.mallopt(M_TRIM_THRESHOLD, 6 * MEGABYTE)
 
 
 def history_of(read: Read, study: Study) -> History:

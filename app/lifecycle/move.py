@@ -33,16 +33,19 @@ def move(
     loss: float | None = None,
     gpus: int = 0,
     max_attempts: int | None = None,
+    locked: Standing | None = None,
 ) -> Standing:
     """Move a trial and return its study's counters; `gpus` are those that this sets free.
 
-    Terminal moves are observations, and so is the way back from one.
+    Who has locked the study's row, and changed nothing of it since, says what it counts. Terminal moves are
+    observations, and so is the way back from one.
     """
     check(Move(place.state, after, by, cause))
     is_observed = after.is_terminal or place.state.is_terminal
     standing = studies.count(
         tx,
         place.study_id,
+        locked=locked,
         events=1,
         observations=int(is_observed),
         gpus_running=-gpus,
@@ -71,7 +74,7 @@ def give(tx: Transaction, place: Place, lease: NewLease, *, who: str, gpus: int)
     cause = Cause.LOST if is_lost else None
     check(Move(place.state, TrialState.RUNNING, Who.WORKER, cause))
     freed = end_attempt_of(tx, place, Cause.LOST)
-    changes = {} if is_lost else {place.state.value: -1, TrialState.RUNNING.value: 1}
+    changes: dict[str, Any] = {} if is_lost else {place.state.value: -1, TrialState.RUNNING.value: 1}
     standing = studies.count(
         tx, place.study_id, events=1, leases=1, floor=lease.floor, gpus_running=gpus - freed, **changes
     )
@@ -115,6 +118,7 @@ def born(
     standing = studies.count(
         tx,
         study.id,
+        locked=standing,
         trials=1,
         turns=int(proposal is not None),
         imported=int(origin is Origin.IMPORTED),

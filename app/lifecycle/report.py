@@ -249,6 +249,7 @@ def _finish(
         attempt=attempt,
         gpus=gpus,
         loss=result.loss,
+        locked=held.standing,
     )
     if standing.max_running is not None:
         bell.ring(tx, held.study_id)

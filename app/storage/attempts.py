@@ -9,10 +9,11 @@ from typing import Any, Final
 from sqlalchemy import Row, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.study import Direction, StudyId
+from app.domain.study import Direction, Standing, StudyId
 from app.domain.trial import Attempt, Runner, TrialId, TrialState
 from app.storage.prepared import Prepared
 from app.storage.store import Transaction
+from app.storage.studies import STANDING, standing_of
 from app.storage.tables import attempts, now, reports, studies, trials
 
 MOST_POINTS: Final = 2000  # of one curve; of a longer one every second, fourth ... point is kept
@@ -22,6 +23,7 @@ MOST_POINTS: Final = 2000  # of one curve; of a longer one every second, fourth 
 class Held:
     """The attempt that a lease stands for, and where its trial stands."""
 
+    standing: Standing  # of its study
     trial_id: TrialId
     study_id: StudyId
     direction: Direction
@@ -55,6 +57,7 @@ _HELD: Final = Prepared(
             attempts.c[name]
             for name in ("who", "number", "gpus", "ended_at", "outcome", "cause", "loss", "message", "late")
         ),
+        *STANDING,
     )
     .select_from(
         studies.join(trials, trials.c.study_id == studies.c.id).join(
@@ -145,7 +148,9 @@ def held_by(tx: Transaction, lease_id: str) -> Held | None:
     if row is None:
         return None
     trial_id, study_id, direction, number, state, *rest = row
-    return Held(trial_id, study_id, Direction(direction), number, TrialState(state), *rest)
+    standing = standing_of(rest[-len(STANDING) :])
+    of_attempt = rest[: -len(STANDING)]
+    return Held(standing, trial_id, study_id, Direction(direction), number, TrialState(state), *of_attempt)
 
 
 def end(

@@ -194,7 +194,7 @@ def _reading(url: URL, seconds: float) -> Engine:
         driver.set_progress_handler(lambda: time.monotonic() > deadline, LOOK_EVERY)
         driver.execute("BEGIN")
 
-    event.listen(engine, "connect", lambda driver, _: driver.execute("PRAGMA query_only=ON"))
+    event.listen(engine, "connect", _prepare_reader)
     event.listen(engine, "begin", begin)
     return engine
 
@@ -213,6 +213,14 @@ def _prepare(driver: Any, record: Any) -> None:
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
         driver.execute(f"PRAGMA {pragma}")
     driver.execute(f"PRAGMA wal_autocheckpoint={LOGGED}")
+
+
+def _prepare_reader(driver: Any, record: Any) -> None:
+    del record
+    driver.execute("PRAGMA query_only=ON")
+    driver.execute(
+        "PRAGMA cache_size=-512"
+    )  # kB; the system keeps the pages once for all
 
 
 def _driver(connection: Connection) -> Any:

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Row,
     Select,
     String,
+    Update,
     bindparam,
     case,
     cast,
@@ -59,15 +60,15 @@ from app.storage.tables import (
 )
 from thiessen.space import Space
 
-_STANDING: Final = [studies.c[name] for name in Standing._fields]
+STANDING: Final = [studies.c[name] for name in Standing._fields]
 LEASES: Final = "leases"  # counted with `served`, not by a number of its own
 
 MOST_SHAPES: Final = 256  # of statements that are kept
 _WANTED: Final = (
     "id", "name", "task", "requires", "task_version", "queued", "trials", "observations",
 )  # fmt: skip
-_STAND: Final = Prepared(select(*_STANDING).where(studies.c.id == bindparam("of")))
-_LOCK: Final = Prepared(select(*_STANDING).where(studies.c.id == bindparam("of")).with_for_update())
+_STAND: Final = Prepared(select(*STANDING).where(studies.c.id == bindparam("of")))
+_LOCK: Final = Prepared(select(*STANDING).where(studies.c.id == bindparam("of")).with_for_update())
 IS_LEASING: Final = (
     (studies.c.state == StudyState.ACTIVE)
     & studies.c.archived_at.is_(None)
@@ -279,27 +280,44 @@ def orders(tx: Transaction, study_id: StudyId, lease_id: str) -> Orders:
 
 def lock(tx: Transaction, study_id: StudyId) -> Standing:
     """Hold the study's row until the commit, and return what it counts."""
-    return _standing(_LOCK.one(tx, {"of": study_id}))
+    return standing_of(_LOCK.one(tx, {"of": study_id}))
 
 
 def standing(tx: Transaction, study_id: StudyId) -> Standing:
     """Return what the study's row counts."""
-    return _standing(_STAND.one(tx, {"of": study_id}))
+    return standing_of(_STAND.one(tx, {"of": study_id}))
 
 
-def count(tx: Transaction, study_id: StudyId, *, floor: float = -1.0, **more: int) -> Standing:
-    """Add to the counters of a study's row, which stays locked until the commit.
+def count(
+    tx: Transaction, study_id: StudyId, *, locked: Standing | None = None, floor: float = -1.0, **more: int
+) -> Standing:
+    """Add to the counters of a study's row, which stays locked until the commit; return what it counts then.
 
-    What is given with `gpus` starts or ends to use them; `leases` makes other studies come first.
+    What is given with `gpus` starts or ends to use them; `leases` makes other studies come first. Who holds
+    the row and knows what it counts need not wait for an answer; GPU time is then as it was.
     """
     changed = {name: number for name, number in more.items() if number}
-    values = {f"more_{name}": number for name, number in changed.items()}
-    statement = _count(tuple(sorted(changed)))
-    return _standing(statement.one(tx, {**values, "of": study_id, "floor": floor}))
+    values = {f"more_{name}": number for name, number in changed.items()} | {"of": study_id, "floor": floor}
+    names = tuple(sorted(changed))
+    if locked is None:
+        return standing_of(_counted(names).one(tx, values))
+    _count(names).run(tx, values)
+    return locked._replace(
+        **{name: getattr(locked, name) + number for name, number in changed.items() if name != LEASES}
+    )
+
+
+@lru_cache(MOST_SHAPES)
+def _counted(names: Sequence[str]) -> Prepared:
+    return Prepared(_adding(names).returning(*STANDING))
 
 
 @lru_cache(MOST_SHAPES)
 def _count(names: Sequence[str]) -> Prepared:
+    return Prepared(_adding(names))
+
+
+def _adding(names: Sequence[str]) -> Update:
     """Return the statement that adds to these counters, and to what follows from them."""
     more = {name: bindparam(f"more_{name}", type_=Integer) for name in names}
     values: dict[Any, Any] = {
@@ -312,8 +330,7 @@ def _count(names: Sequence[str]) -> Prepared:
         floor = bindparam("floor", type_=Float)
         served = case((studies.c.served < floor, floor), else_=studies.c.served)
         values[studies.c.served] = served + more[LEASES] / (1.0 * studies.c.priority)
-    of_study = update(studies).where(studies.c.id == bindparam("of"))
-    return Prepared(of_study.values(values).returning(*_STANDING))
+    return update(studies).where(studies.c.id == bindparam("of")).values(values)
 
 
 def change(tx: Transaction, study_id: StudyId, **values: Any) -> None:
@@ -465,7 +482,8 @@ def _requires(stored: Mapping[str, Any]) -> Requires:
     return Requires(**stored)
 
 
-def _standing(row: Sequence[Any]) -> Standing:
+def standing_of(row: Sequence[Any]) -> Standing:
+    """Return what the columns `STANDING` of a study's row say."""
     study_id, project_id, state, reason = row[:4]
     return Standing(
         study_id, project_id, StudyState(state), None if reason is None else Ending(reason), *row[4:]
@@ -496,7 +514,7 @@ def _study(row: Row[Any]) -> Study:
         remarks=Remarks(
             priority=row.priority, tags=tuple(row.tags), notes=row.notes, attributes=row.attributes
         ),
-        standing=_standing([values[column.name] for column in _STANDING]),
+        standing=standing_of([values[column.name] for column in STANDING]),
         task_version=row.task_version,
         submitted=row.submitted,
         created_at=row.created_at,

@@ -120,3 +120,18 @@ def test_a_heartbeat_and_the_end_of_its_trial_never_wait_for_each_other(desk):
         )
 
         assert meeting.runs == ["first", "second"], "one of them was run again"
+
+
+def test_who_has_locked_a_study_knows_what_it_counts_without_asking_again(desk):
+    desk.submit()
+    desk.lease()
+    [study] = desk.store.read(lambda tx: tx.execute(text("SELECT id FROM studies")).scalars().all())
+    more = {"trials": 1, "turns": 1, "events": 2, "queued": -1, "running": 1, "leases": 1, "gpus_running": 2}
+
+    def step(tx):
+        told = studies.count(tx, study, locked=studies.lock(tx, study), **more)
+        return told, studies.standing(tx, study), studies.count(tx, study, **more)
+
+    told, stored, asked = desk.store.write(step)
+    assert told == stored._replace(gpu_milliseconds=told.gpu_milliseconds)
+    assert asked.events == told.events + 2
