@@ -218,9 +218,7 @@ def _prepare(driver: Any, record: Any) -> None:
 def _prepare_reader(driver: Any, record: Any) -> None:
     del record
     driver.execute("PRAGMA query_only=ON")
-    driver.execute(
-        "PRAGMA cache_size=-512"
-    )  # kB; the system keeps the pages once for all
+    driver.execute("PRAGMA cache_size=-512")  # kB; the system keeps the pages once for all
 
 
 def _driver(connection: Connection) -> Any:
