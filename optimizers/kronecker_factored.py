@@ -2,91 +2,35 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Generator, Tensor, nn
 from torch.optim import Optimizer
 
-from optimizers.curvature.factors import FactorAverages, Factors, Rows
-from optimizers.curvature.matrices import Matrices, inner, norm, plus
+from optimizers.curvature.blocks import find_blocks
+from optimizers.curvature.forms import Rows
+from optimizers.curvature.matrices import norm
 from optimizers.curvature.network import Network
-from optimizers.curvature.signals import Targets, signals
-from optimizers.linear_blocks import ALL, LinearBlocks, junctions
+from optimizers.curvature.statistics import Pair, RunningStatistics, Statistics, Targets, summed
+from optimizers.eager import eagerly, uncompiled
 from optimizers.moved import moved
 from optimizers.objectives import Objective
+from optimizers.seen import ALL, Seen
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 from optimizers.streams import stream_beside
-
-
-@final
-class Seen:
-    """A batch at the weights as they are: h and ∇h, and the rows that factors are made of."""
-
-    def __init__(
-        self,
-        blocks: LinearBlocks,
-        network: Network,
-        params: Mapping[str, Tensor],
-        objective: Objective,
-        targets: Tensor,
-        *,
-        l2: float,
-        keep_graph: bool,
-    ) -> None:
-        self.network = network
-        self._blocks, self._params, self._objective = blocks, params, objective
-        self._targets, self._l2 = targets, l2
-        self._forward = blocks.forward(network, params)
-        with torch.enable_grad():
-            loss = objective.loss(self._forward.outputs, targets)
-        gradients, self.rows = blocks.backward(self._forward, loss, keep_graph=keep_graph)
-        self.loss = loss.detach()
-        with torch.no_grad():
-            self.gradients = plus(gradients, self._weights(), l2) if l2 else gradients  # ∇h, with the L2 term
-
-    @property
-    def low_rank(self) -> Mapping[str, Rows] | None:
-        """Rows whose products are the gradients, unless these have an L2 term."""
-        return None if self._l2 else self.rows
-
-    def h(self, update: Matrices | None = None) -> float:
-        """Return h at θ, or at θ + δ with the same dropout masks and normalisation."""
-        weights = self._weights()
-        if update is None:
-            return self.loss.item() + self._l2_term(weights)
-        there = plus(weights, update)
-        outputs = self.network(self._blocks.tensors(there))
-        return self._objective.loss(outputs, self._targets).item() + self._l2_term(there)
-
-    def rows_at(self, kind: Targets, cases: slice, generator: Generator) -> Mapping[str, Rows]:
-        """Return rows of some cases, whose factors are those of the Fisher matrix."""
-        if kind == "data" and cases == ALL:
-            return self.rows
-        forward = self._forward
-        if cases != ALL:
-            forward = self._blocks.forward(self.network, self._params, cases)
-        outputs = forward.outputs.detach()
-        sent = signals(self._objective, outputs, self._targets[cases], kind, generator)
-        return self._blocks.rows(forward, sent)
-
-    def junctions(self) -> Mapping[str, str]:
-        """Return which layer follows which, and warn where that is not defined."""
-        return junctions(self._forward)
-
-    def _weights(self) -> Matrices:
-        return self._blocks.matrices(self._params)
-
-    def _l2_term(self, weights: Matrices) -> float:
-        return 0.5 * self._l2 * float(inner(weights, weights)) if self._l2 else 0.0
+from optimizers.usual_loop import needs_the_batch
 
 
 class KroneckerFactored(Optimizer, ABC):
-    """Learns the factors of a model's layers from batches; a subclass decides what step to take by them."""
+    """Learns the factors of a model's blocks from batches; a subclass decides what step to take by them.
 
-    kept: ClassVar[tuple[str, ...]] = ("updates", "junctions", "refreshed")  # own attributes that are saved
+    What is frozen stays, and may be unfrozen between two steps; what the loss does not depend on rests.
+    """
+
+    kept: ClassVar[tuple[str, ...]] = ("updates", "refreshed")  # own attributes that are saved
 
     def __init__(
         self,
@@ -99,34 +43,44 @@ class KroneckerFactored(Optimizer, ABC):
         statistics_from_every: int,
         generator: Generator | None,
     ) -> None:
-        self._model, self._objective = model, objective
-        self._blocks = LinearBlocks(model)
+        self._model, self._objective = uncompiled(model), objective
+        self._blocks = find_blocks(self._model)
+        self._trained = _trained(self._model)
+        self._explained: set[str] = set()  # blocks whose gradients were compared with their rows
+        self._pairs: list[Pair] = []
         self._targets = targets
-        self._cases = slice(None, None, statistics_from_every)
-        self._averages = FactorAverages(decay)
-        self._junctions: Mapping[str, str] | None = None  # from the first forward pass
+        self._cases = slice(None, None, statistics_from_every) if statistics_from_every > 1 else ALL
+        self._averages = RunningStatistics(decay=decay)
         self._updates = 0
         self._refreshed = 0  # at which of them inverses were computed
         super().__init__(model.parameters(), settings)
         self._generator = stream_beside(next(model.parameters())) if generator is None else generator
 
+    @needs_the_batch
     def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
         """Take one update on a batch. Raises SingularFactorError when a factor cannot be inverted."""
+        with eagerly(), torch.autocast(inputs.device.type, enabled=False):  # curvature needs all digits
+            return self._step(inputs, targets)
+
+    def _step(self, inputs: Tensor, targets: Tensor) -> Step:
         self._follow_model()
         watch, damping = Stopwatch(), self._settings["damping"]
         with watch.phase("gradient"):
-            seen = self._look(inputs, targets)
+            seen = self._look(Network(self._model, inputs), targets)
+            if not seen.gradients.keys() <= self._explained and seen.is_finite():
+                seen = self._with_explained_blocks(seen, targets)
             told = Step(
                 loss=seen.loss.item(),
                 damping=math.nan if damping is None else damping,
                 gradient_norm=norm(seen.gradients),
                 update_norm=0.0,
             )
-        if not (math.isfinite(told.loss) and math.isfinite(told.gradient_norm)):
+        if not (seen.gradients and math.isfinite(told.loss) and math.isfinite(told.gradient_norm)):
             return told
         with watch.phase("statistics"):
-            if self._wants_statistics() and not self._estimate(seen):
+            if self._wants_statistics(seen) and not self._estimate(seen):
                 return told
+        seen.rest_but(self._averages.kept.factors)
         with torch.no_grad():
             return self._update(seen, told, watch)
 
@@ -135,59 +89,66 @@ class KroneckerFactored(Optimizer, ABC):
         """Change the weights, or not, and tell of it."""
 
     @abstractmethod
-    def _is_due(self) -> bool:
+    def _is_due(self, seen: Seen) -> bool:
         """Return whether this update computes inverses anew."""
 
-    def _wants_junctions(self) -> bool:
+    def _wants_pairs(self) -> bool:
         return False
 
-    def _wants_statistics(self) -> bool:
-        return self._averages.decay > 0 or self._is_due()
+    def _wants_statistics(self, seen: Seen) -> bool:
+        return self._averages.decay > 0 or self._is_due(seen)
 
-    def _look(self, inputs: Tensor, targets: Tensor) -> Seen:
+    def _look(self, network: Network, targets: Tensor) -> Seen:
         return Seen(
+            self._model,
             self._blocks,
-            Network(self._model, inputs),
-            dict(self._model.named_parameters()),
+            network,
             self._objective,
             targets,
             l2=float(self._settings["l2"]),
-            keep_graph=self._wants_statistics() and self._cases == ALL and self._targets != "data",
+            explained=self._explained & self._blocks.keys(),
+            wants_rows=self._targets == "data",
         )
+
+    def _with_explained_blocks(self, seen: Seen, targets: Tensor) -> Seen:
+        """Look again, by blocks whose gradients are what their rows say."""
+        used = {param for name in seen.gradients for param in self._blocks[name].params}
+        self._blocks = seen.explained()
+        self._explained |= {name for name, block in self._blocks.items() if not used.isdisjoint(block.params)}
+        seen = self._look(seen.network, targets)
+        self._pairs = seen.pairs() if self._wants_pairs() else []
+        return seen
 
     def _estimate(self, seen: Seen) -> bool:
         """Average the batch into the factors (sec. 6.5), or return False when its own are not finite."""
-        if self._junctions is None:
-            self._junctions = seen.junctions() if self._wants_junctions() else {}
         rows = seen.rows_at(self._targets, self._cases, self._generator)
         with torch.no_grad():
-            factors = Factors.of(rows, self._junctions)
-            if not factors.is_finite():
+            if not self._averages.update(summed(rows, pairs=self._pairs)):
                 return False
-            self._averages.add(factors)
-            self._noted(rows)
+            self._noted(seen, rows)
         return True
 
-    def _noted(self, rows: Mapping[str, Rows]) -> None:
+    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]]) -> None:
         """Learn more from the rows of a batch that counts."""
 
-    def _factors(self) -> Factors:
-        if self._averages.factors is None:
-            raise RuntimeError("The factors are asked for before the first batch.")
-        return self._averages.factors
+    def _statistics(self) -> Statistics:
+        return self._averages.kept.of(self._blocks, self._pairs)
 
     @property
     def _settings(self) -> dict[str, Any]:
         return self.param_groups[0]
 
     def _follow_model(self) -> None:
-        """Move what is kept to where the model is since, and to its precision."""
-        factors, weight = self._averages.factors, next(self._model.parameters())
+        """Train what requires gradients now, and move what is kept to where the model is since."""
+        trained, weight = _trained(self._model), next(self._model.parameters())
+        if trained != self._trained:
+            self._trained, self._blocks, self._explained = trained, find_blocks(self._model), set()
+        factors = next(iter(self._averages.kept.factors.values()), None)
         if factors is None:
             return
-        kept = next(iter(factors.inputs.values()))
-        if (kept.device, kept.dtype) != (weight.device, weight.dtype):
-            self._load(moved(self._saved(), weight.device, weight.dtype))
+        kept, dtype = factors.outputs.values, torch.promote_types(weight.dtype, torch.float32)
+        if (kept.device, kept.dtype) != (weight.device, dtype):
+            self._load(moved(self._saved(), weight.device, dtype))
 
     def _saved(self) -> dict[str, Any]:
         own = {name: getattr(self, f"_{name}") for name in self.kept}
@@ -199,7 +160,7 @@ class KroneckerFactored(Optimizer, ABC):
         self._averages.load_state_dict(saved["averages"])
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Raise ValueError: a parameter outside the model's layers has no curvature here."""
+        """Raise ValueError: a parameter outside the model has no curvature here."""
         if self.param_groups:
             name = type(self).__name__
             raise ValueError(
@@ -220,6 +181,10 @@ class KroneckerFactored(Optimizer, ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
+
+
+def _trained(model: nn.Module) -> set[str]:
+    return {name for name, parameter in model.named_parameters() if parameter.requires_grad}
 
 
 def check_settings(
