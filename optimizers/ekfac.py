@@ -28,6 +28,8 @@ class EKFAC(KroneckerFactored):
     The basis is computed every `refresh_every` updates; the curvature along each of its directions is
     measured in every update. A step is -lr (s + λ + η)⁻¹ ∇h in that basis.
 
+    It takes batches, step(inputs, targets), or works in the usual loop, as KFAC does.
+
     A batch whose loss, gradient or curvature is not finite changes no weight. Without a generator, one is
     seeded from torch's global stream, so torch.manual_seed repeats a run. Raises UnsupportedModelError for
     gradients that are not dense.

@@ -74,6 +74,9 @@ class KFAC(KroneckerFactored):
     damping follows how well that model foresaw the loss. `lr` in `param_groups` is then 1 and multiplies each
     step. With `lr` a step is -lr times the preconditioned gradient, and damping is what it is told to be.
 
+    It takes batches, step(inputs, targets), or works in the usual loop: after loss.backward(), or with a
+    closure. There the model runs again on what its calls were given, and must take one tensor.
+
     A batch whose loss, gradient or curvature is not finite changes no weight. Without a generator, one is
     seeded from torch's global stream, so torch.manual_seed repeats a run. Raises UnsupportedModelError for
     gradients that are not dense.
@@ -326,7 +329,13 @@ class KFAC(KroneckerFactored):
         return curved + (damping + self._settings["l2"]) * squares, slopes
 
     def _first_damping(self, seen: Seen) -> float:
-        """Return the λ whose step lowers the loss most, of some that fall by ten until it is lowered less."""
+        """Return the λ whose step lowers the loss most, of some that fall by ten until it is lowered less.
+
+        Where the loss is not known at other weights: the mean curvature.
+        """
+        if not seen.knows_the_loss:
+            self._is_falling = False
+            return self._statistics().mean_diagonal() or 1.0
         damping, lowest = 0.0, math.inf
         for power in range(TRIALS):
             trial = (self._statistics().mean_diagonal() or 1.0) * 10 ** (3 - power)
@@ -346,7 +355,7 @@ class KFAC(KroneckerFactored):
             return AS_BEFORE if math.isfinite(move.length) else REJECTED, None
         rule = LevenbergMarquardt.every(ADAPT_EVERY)
         after = None
-        if (self._updates + 1) % ADAPT_EVERY == 0:
+        if (self._updates + 1) % ADAPT_EVERY == 0 and seen.knows_the_loss:
             after = seen.h(move.update)
             judgement = self._judgement(seen, move, after)
         else:
@@ -367,7 +376,7 @@ class KFAC(KroneckerFactored):
             after=after,
             model_change=move.model_change,
             moved=move.length > 0,
-            dtype=seen.loss.dtype,
+            dtype=torch.float64 if seen.loss is None else seen.loss.dtype,
         )
 
     def _take(self, seen: Seen, move: Move, judgement: Judgement) -> None:

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Generator, Tensor, nn
@@ -15,13 +15,16 @@ from optimizers.curvature.matrices import norm
 from optimizers.curvature.network import Network
 from optimizers.curvature.statistics import Pair, RunningStatistics, Statistics, Targets, summed
 from optimizers.eager import eagerly, uncompiled
+from optimizers.errors import NotHeardError
+from optimizers.listening import Call, Listening
 from optimizers.moved import moved
 from optimizers.objectives import Objective
-from optimizers.seen import ALL, Seen
+from optimizers.rules import RULES
+from optimizers.seen import ALL, Batch, Heard, Seen
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
-from optimizers.streams import stream_beside
-from optimizers.usual_loop import needs_the_batch
+from optimizers.streams import retold, stream_beside, told
+from optimizers.usual_loop import Closure, loss_scale, unscaled
 
 
 class KroneckerFactored(Optimizer, ABC):
@@ -30,6 +33,7 @@ class KroneckerFactored(Optimizer, ABC):
     What is frozen stays, and may be unfrozen between two steps; what the loss does not depend on rests.
     """
 
+    _step_supports_amp_scaling = True  # torch's GradScaler then tells its scale
     kept: ClassVar[tuple[str, ...]] = ("updates", "refreshed")  # own attributes that are saved
 
     def __init__(
@@ -55,27 +59,91 @@ class KroneckerFactored(Optimizer, ABC):
         self._refreshed = 0  # at which of them inverses were computed
         super().__init__(model.parameters(), settings)
         self._generator = stream_beside(next(model.parameters())) if generator is None else generator
+        self._listening: Listening | None = None
+        self.listen()
 
-    @needs_the_batch
-    def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
-        """Take one update on a batch. Raises SingularFactorError when a factor cannot be inverted."""
-        with eagerly(), torch.autocast(inputs.device.type, enabled=False):  # curvature needs all digits
-            return self._step(inputs, targets)
+    def step(  # type: ignore[override]  # a batch too
+        self,
+        inputs: Tensor | Closure | None = None,
+        targets: Tensor | None = None,
+        *,
+        closure: Closure | None = None,
+    ) -> Step:
+        """Take one update: on a batch, with a closure, or after loss.backward().
 
-    def _step(self, inputs: Tensor, targets: Tensor) -> Step:
+        Raises SingularFactorError when a factor cannot be inverted.
+        """
+        if isinstance(inputs, Tensor) and targets is not None and closure is None:
+            self.close()  # who gives batches has no use for hooks
+            return self._precisely(Batch(inputs=inputs, targets=targets))
+        if isinstance(inputs, Tensor) or targets is not None or None not in {inputs, closure}:
+            raise TypeError(
+                f"{type(self).__name__}.step takes a batch, step(inputs, targets), or a closure, "
+                f"step(closure), or, after loss.backward(), nothing. It got something else."
+            )
+        return self._in_usual_loop(inputs or closure)
+
+    def _in_usual_loop(self, closure: Closure | None) -> Step:
+        if self._listening is None:
+            raise NotHeardError(
+                type(self).__name__,
+                "was closed, by close() or by a step(inputs, targets)",
+                "Call listen() before the forward pass, or go on giving it batches.",
+            )
+        try:
+            with torch.enable_grad():
+                loss = None if closure is None else torch.as_tensor(closure()).detach()
+            inputs = self._inputs_of(self._listening.calls())
+            return self._precisely(Heard(inputs=inputs, slopes=self._left(), loss=loss, closure=closure))
+        finally:
+            self._listening.forget()
+
+    def _left(self) -> dict[str, Tensor]:
+        """Return the gradients that the backward passes left; copies, for a closure makes others."""
+        scale = loss_scale(self)
+        return {
+            name: unscaled(parameter.grad, scale).clone()
+            for name, parameter in self._model.named_parameters()
+            if parameter.requires_grad and parameter.grad is not None
+        }
+
+    def _inputs_of(self, calls: Sequence[Call]) -> Tensor:
+        """Return those of all calls together. Raises NotHeardError where they are not one tensor each."""
+        name = type(self).__name__
+        if not calls:
+            raise NotHeardError(
+                name,
+                "has heard no forward pass with a backward pass since the last step",
+                "Construct it before the first pass, and call the model as a module. If one like it was "
+                "compiled before without hooks, call torch.compiler.reset() first.",
+            )
+        given = [(*call.args, *call.kwargs.values()) for call in calls]
+        if any(len(each) != 1 or not isinstance(each[0], Tensor) for each in given):
+            raise NotHeardError(
+                name,
+                "runs the model again, and knows how to on one tensor alone",
+                "Have the model take one tensor as its only argument.",
+            )
+        return torch.cat([inputs.detach() for (inputs,) in given])
+
+    def _precisely(self, heard: Batch | Heard) -> Step:
+        with eagerly(), torch.autocast(heard.inputs.device.type, enabled=False):  # curvature needs all digits
+            return self._step(heard)
+
+    def _step(self, heard: Batch | Heard) -> Step:
         self._follow_model()
         watch, damping = Stopwatch(), self._settings["damping"]
         with watch.phase("gradient"):
-            seen = self._look(Network(self._model, inputs), targets)
+            seen = self._look(Network(self._model, heard.inputs), heard)
             if not seen.gradients.keys() <= self._explained and seen.is_finite():
-                seen = self._with_explained_blocks(seen, targets)
+                seen = self._with_explained_blocks(seen, heard)
             told = Step(
-                loss=seen.loss.item(),
+                loss=math.nan if seen.loss is None else seen.loss.item(),
                 damping=math.nan if damping is None else damping,
                 gradient_norm=norm(seen.gradients),
                 update_norm=0.0,
             )
-        if not (seen.gradients and math.isfinite(told.loss) and math.isfinite(told.gradient_norm)):
+        if not (seen.gradients and seen.is_finite()):
             return told
         with watch.phase("statistics"):
             if self._wants_statistics(seen) and not self._estimate(seen):
@@ -98,24 +166,24 @@ class KroneckerFactored(Optimizer, ABC):
     def _wants_statistics(self, seen: Seen) -> bool:
         return self._averages.decay > 0 or self._is_due(seen)
 
-    def _look(self, network: Network, targets: Tensor) -> Seen:
+    def _look(self, network: Network, told: Batch | Heard) -> Seen:
         return Seen(
             self._model,
             self._blocks,
             network,
             self._objective,
-            targets,
+            told,
             l2=float(self._settings["l2"]),
             explained=self._explained & self._blocks.keys(),
             wants_rows=self._targets == "data",
         )
 
-    def _with_explained_blocks(self, seen: Seen, targets: Tensor) -> Seen:
+    def _with_explained_blocks(self, seen: Seen, told: Batch | Heard) -> Seen:
         """Look again, by blocks whose gradients are what their rows say."""
         used = {param for name in seen.gradients for param in self._blocks[name].params}
         self._blocks = seen.explained()
         self._explained |= {name for name, block in self._blocks.items() if not used.isdisjoint(block.params)}
-        seen = self._look(seen.network, targets)
+        seen = self._look(seen.network, told)
         self._pairs = seen.pairs() if self._wants_pairs() else []
         return seen
 
@@ -179,8 +247,45 @@ class KroneckerFactored(Optimizer, ABC):
         self._load(state_dict)
         self._generator.set_state(state_dict["generator"].cpu())
 
+    def listen(self) -> None:
+        """Hear the usual loop from now on. It is so from the start, until the first step(inputs, targets)."""
+        if self._listening is None:
+            layers = {
+                name: layer
+                for name, layer in self._model.named_modules()
+                if type(layer) in RULES and isinstance(getattr(layer, "weight", None), nn.Parameter)
+            }
+            self._listening = Listening(self._model, layers)
+
+    def close(self) -> None:
+        """Take the hooks away with which the usual loop is heard."""
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def zero_grad(self, set_to_none: bool = True) -> None:  # noqa: FBT001, FBT002  # torch's signature
+        """Throw away the gradients, and what was heard of the passes that they are of."""
+        super().zero_grad(set_to_none)
+        if self._listening is not None:
+            self._listening.forget()
+
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__.copy()
+        own = {name: value for name, value in vars(self).items() if name not in {"_listening", "_generator"}}
+        return {**own, "listens": self._listening is not None, "generator": told(self._generator)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        listens, stream = state.pop("listens", None), state.pop("generator", None)
+        super().__setstate__(state)
+        if stream is not None:  # torch calls this for a state that is loaded too
+            self._listening, self._generator = None, retold(stream)
+        if listens:
+            self.listen()
 
 
 def _trained(model: nn.Module) -> set[str]:

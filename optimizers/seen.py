@@ -1,7 +1,7 @@
 import math
 import warnings
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import final
 
 import torch
@@ -24,8 +24,50 @@ from optimizers.curvature.statistics import (
 from optimizers.curvature.vectors import Params
 from optimizers.objectives import Objective
 from optimizers.uses import precise
+from optimizers.usual_loop import Closure
 
 ALL = slice(None)  # cases
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """A step is to be taken on it."""
+
+    inputs: Tensor
+    targets: Tensor
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """What a backward pass in the usual loop left, of the cases of all calls that it came through."""
+
+    inputs: Tensor
+    slopes: Params  # the gradient by parameter
+    loss: Tensor | None = None
+    closure: Closure | None = None
+
+    def loss_at(self, params: Mapping[str, Tensor], model: nn.Module) -> float:
+        """Return the loss by the closure at other weights; weights, gradients and buffers stay."""
+        if self.closure is None:
+            raise RuntimeError("Without a closure the loss is not known anywhere else.")
+        own = dict(model.named_parameters())
+        places = [*(own[name] for name in params), *model.buffers()]
+        before = [place.detach().clone() for place in places]
+        slopes = {name: parameter.grad for name, parameter in own.items()}
+        with torch.no_grad():
+            for name, there in params.items():
+                own[name].copy_(there)
+        try:
+            with torch.enable_grad():
+                return float(torch.as_tensor(self.closure()).detach())
+        finally:
+            with torch.no_grad():
+                for place, start in zip(places, before, strict=True):
+                    place.copy_(start)
+            for name, slope in slopes.items():
+                own[name].grad = slope
 
 
 @final
@@ -41,7 +83,7 @@ class Seen:
         blocks: Mapping[str, Block],
         network: Network,
         objective: Objective,
-        targets: Tensor,
+        told: Batch | Heard,
         *,
         l2: float,
         explained: Collection[str],
@@ -49,21 +91,33 @@ class Seen:
     ) -> None:
         self.network, self.blocks = network, blocks
         self._model, self._params = model, dict(model.named_parameters())
-        self._objective, self._targets, self._l2 = objective, targets, l2
+        self._objective, self._told, self._l2 = objective, told, l2
         with torch.enable_grad(), recording(model, blocks) as self._uses:
-            self._outputs = network.trained(self._params)
-            loss = objective.loss(self._outputs, targets)
-        self.loss = loss.detach()
-        known = [name for name in self._uses.calls if name in explained]
-        by_rows = [name for name in known if wants_rows or _has_few_rows(self._uses, name)]
-        self._slopes, self._rows = backward(_divided(self._uses, by_rows), loss, retain_graph=True)
+            as_trained = isinstance(told, Batch)
+            self._outputs = network.trained(self._params) if as_trained else network(self._params)
+        if isinstance(told, Batch):
+            known = [name for name in self._uses.calls if name in explained]
+            by_rows = [name for name in known if wants_rows or _has_few_rows(self._uses, name)]
+            with torch.enable_grad():
+                loss = objective.loss(self._outputs, told.targets)
+            self.loss: Tensor | None = loss.detach()
+            self._slopes, self._rows = backward(_divided(self._uses, by_rows), loss, retain_graph=True)
+        else:
+            self.loss, self._slopes, self._rows = told.loss, told.slopes, {}
         with torch.no_grad():
             gradients = self._gradients()
             self.gradients = plus(gradients, self._weights(gradients), l2) if l2 else gradients
 
     def is_finite(self) -> bool:
         """Tell whether the loss and its gradient are."""
-        return math.isfinite(self.loss.item()) and math.isfinite(norm(self.gradients))
+        return math.isfinite(0.0 if self.loss is None else self.loss.item()) and math.isfinite(
+            norm(self.gradients)
+        )
+
+    @property
+    def knows_the_loss(self) -> bool:
+        """Whether the loss can be computed at other weights: from a batch, or by a closure."""
+        return isinstance(self._told, Batch) or self._told.closure is not None
 
     @property
     def low_rank(self) -> Mapping[str, Rows] | None:
@@ -74,10 +128,13 @@ class Seen:
         """Return h at θ, or at θ + δ with the same dropout masks and normalisation."""
         weights = self._weights(self.gradients)
         if update is None:
-            return self.loss.item() + self._l2_term(weights)
+            return (math.nan if self.loss is None else self.loss.item()) + self._l2_term(weights)
         there = {name: self._params[name] + change for name, change in self.tensors(update).items()}
-        outputs = self.network(there)
-        return self._objective.loss(outputs, self._targets).item() + self._l2_term(plus(weights, update))
+        if isinstance(self._told, Batch):
+            loss = self._objective.loss(self.network(there), self._told.targets).item()
+        else:
+            loss = self._told.loss_at(there, self._model)
+        return loss + self._l2_term(plus(weights, update))
 
     def rest_but(self, names: Collection[str]) -> None:
         """Have all blocks rest but these."""
@@ -101,14 +158,16 @@ class Seen:
 
         Batch normalisation is held constant for them: nothing couples the cases.
         """
-        is_same = cases == ALL and not self.network.couples_cases
-        if kind == "data" and is_same:
+        is_batch = isinstance(self._told, Batch)
+        is_same = cases == ALL and not (is_batch and self.network.couples_cases)
+        if kind == "data" and is_batch and is_same:
             return [self._of_cases()]
         uses, outputs = self._uses, self._outputs
         if not is_same:
             with torch.enable_grad(), recording(self._model, self.blocks) as uses:
                 outputs = self.network(self._params, cases)
-        slopes = slopes_at(kind, self._objective, precise(outputs.detach()), self._targets[cases], generator)
+        targets = self._told.targets[cases] if isinstance(self._told, Batch) else None
+        slopes = slopes_at(kind, self._objective, precise(outputs.detach()), targets, generator)
         return [
             rows_of(uses, outputs, of_cases, retain_graph=number < len(slopes))
             for number, of_cases in enumerate(slopes, start=1)
@@ -130,7 +189,8 @@ class Seen:
         params = self.network.params  # the model's own storage
         for name, change in update.items():
             self.blocks[name].put(self.blocks[name].matrix(params) + change, params)
-        self.network.keep_buffers()
+        if isinstance(self._told, Batch):
+            self.network.keep_buffers()
 
     def _gradients(self) -> Matrices:
         gradients, slopes, params = {}, self._slopes, self.network.params

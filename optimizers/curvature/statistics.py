@@ -38,7 +38,7 @@ LIMIT = 8192  # entries of h or g from which on a factor is kept as its diagonal
 
 
 def slopes_at(
-    kind: Targets, objective: Objective, outputs: Tensor, targets: Tensor, generator: Generator
+    kind: Targets, objective: Objective, outputs: Tensor, targets: Tensor | None, generator: Generator
 ) -> list[Tensor]:
     """Return ∂L/∂z of each case, whose squares add to the Fisher matrix of the prediction.
 
@@ -48,6 +48,8 @@ def slopes_at(
         return exact_slopes(objective, outputs, generator)
     if kind == "sampled":
         return sampled_slopes(objective, outputs, generator)
+    if targets is None:
+        raise TypeError("The data's targets are not known in the usual loop. Give step the batch.")
     return [output_gradients(objective, outputs, targets)]
 
 

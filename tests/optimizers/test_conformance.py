@@ -665,7 +665,8 @@ def a_compiled_model_takes_the_same_steps_in_the_usual_loop(make, a_network, a_b
 @check
 def two_optimizers_take_turns_in_the_usual_loop(make, a_network, a_batch):
     alone, shared = a_network(4, 5, 3), a_network(4, 5, 3)
-    single, one, other = make(alone), make(shared), make(shared, lr=0.0)
+    single, one = (make(model, objective=MostLikely()) for model in (alone, shared))
+    other = make(shared, lr=0.0)
     if "momentum" in other.defaults:
         other.param_groups[0]["momentum"] = 0.0
     for seed in range(4):

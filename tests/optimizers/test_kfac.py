@@ -16,7 +16,7 @@ from optimizers import KFAC, CrossEntropy
 from optimizers.curvature.blocks import find_blocks, recording
 from optimizers.curvature.network import constant_statistics
 from optimizers.curvature.statistics import measure, slopes_at
-from optimizers.errors import SingularFactorError, UnsupportedModelError
+from optimizers.errors import NotHeardError, SingularFactorError, UnsupportedModelError
 
 
 def a_generator(seed=0):
@@ -483,9 +483,118 @@ def test_gradients_that_are_not_dense_are_refused():
         KFAC(nn.Sequential(nn.Embedding(5, 4, sparse=True), nn.Linear(4, 3)), CrossEntropy())
 
 
-def test_a_step_without_a_batch_says_what_is_missing(a_network):
-    with pytest.raises(TypeError, match=r"needs the batch, step\(inputs, targets\)"):
-        KFAC(a_network(4, 3), CrossEntropy()).step()
+def loop(optimizer, model, inputs, targets, *, closed):
+    def closure():
+        optimizer.zero_grad()
+        loss = cross_entropy(model(inputs), targets)
+        loss.backward()
+        return loss
+
+    if closed:
+        return optimizer.step(closure)
+    closure()
+    return optimizer.step()
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize(
+    "name", ["convolutions with batch normalisation", "tied weights", "a parameter of its own"]
+)
+def test_any_model_trains_in_the_usual_loop(name, closed, a_batch):
+    torch.manual_seed(0)
+    model, batch = ANY_MODEL[name]().double(), a_batch(20, 4, 4)
+    before, optimizer = weights(model), KFAC(model, CrossEntropy())
+    losses = []
+    for _ in range(11):
+        losses.append(cross_entropy(model(batch[0]), batch[1]).item())
+        loop(optimizer, model, *batch, closed=closed)
+
+    assert losses[-1] < losses[0]
+    assert not any(torch.equal(*pair) for pair in zip(weights(model), before, strict=True))
+
+
+@pytest.mark.parametrize("settings", [{}, {"lr": 0.1}])
+def test_a_layer_whose_gradient_is_a_left_over_zero_rests(a_batch, settings):
+    model, (inputs, targets) = Resting().double(), a_batch(20, 4, 3)
+    model.open = False
+    optimizer, before = KFAC(model, CrossEntropy(), **settings), weights(model)
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    cross_entropy(model(inputs), targets).backward()
+    step = optimizer.step()
+
+    assert step.update_norm > 0
+    assert same(weights(model.rested), before[2:])
+
+
+def test_a_step_without_a_backward_pass_is_refused(a_network, a_batch):
+    model = a_network(4, 3)
+    optimizer = KFAC(model, CrossEntropy())
+    model(a_batch(6, 4, 3)[0])
+    with pytest.raises(NotHeardError, match="no forward pass with a backward pass"):
+        optimizer.step()
+
+
+def test_with_a_closure_damping_follows_the_loss_as_it_does_with_batches(a_network, a_batch, most_likely):
+    runs = []
+    most_likely.curvature, most_likely.factor = CrossEntropy().curvature, CrossEntropy().factor
+    for closed in (False, True):
+        model, batch = a_network(4, 5, 3), a_batch(20, 4, 3)
+        optimizer = KFAC(model, most_likely)
+        steps = [
+            loop(optimizer, model, *batch, closed=True) if closed else optimizer.step(*batch)
+            for _ in range(11)
+        ]
+        runs.append([step.damping for step in steps])
+
+    assert runs[1] == pytest.approx(runs[0], rel=1e-6)
+    assert len(set(runs[0])) > 1
+
+
+def test_without_a_closure_damping_that_was_told_stays(a_network, a_batch):
+    model, batch = a_network(4, 5, 3), a_batch(20, 4, 3)
+    optimizer = KFAC(model, CrossEntropy(), damping=2.0)
+    steps = [loop(optimizer, model, *batch, closed=False) for _ in range(11)]
+
+    assert [step.damping for step in steps] == [2.0] * 11
+    assert all(step.loss_after is None for step in steps)
+
+
+def test_a_closure_that_is_asked_for_the_loss_elsewhere_leaves_gradients_and_buffers(a_batch):
+    torch.manual_seed(0)
+    model, (inputs, targets) = convolutional().double(), a_batch(20, 4, 4)
+    optimizer = KFAC(model, CrossEntropy())
+    loop(optimizer, model, inputs, targets, closed=True)
+
+    assert model[2].num_batches_tracked == 1
+
+
+def test_the_targets_of_the_data_need_the_batch(a_network, a_batch):
+    model, batch = a_network(4, 3), a_batch(6, 4, 3)
+    optimizer = KFAC.empirical(model, CrossEntropy())
+    with pytest.raises(TypeError, match=r"not known in the usual loop\. Give step the batch"):
+        loop(optimizer, model, *batch, closed=False)
+
+
+def test_a_model_of_more_than_one_tensor_is_refused_in_the_usual_loop():
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 3)
+
+        def forward(self, inputs, others):
+            return self.layer(inputs + others)
+
+    model = Two()
+    optimizer = KFAC(model, CrossEntropy())
+    model(torch.ones(2, 4), torch.ones(2, 4)).sum().backward()
+    with pytest.raises(NotHeardError, match="on one tensor alone"):
+        optimizer.step()
+
+
+def test_a_step_with_half_a_batch_is_refused(a_network):
+    with pytest.raises(TypeError, match=r"takes a batch, step\(inputs, targets\)"):
+        KFAC(a_network(4, 3), CrossEntropy()).step(torch.ones(2, 4))
 
 
 def test_a_second_param_group_is_refused(a_network):
