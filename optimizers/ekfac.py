@@ -1,19 +1,20 @@
 """EKFAC (George, Laurent, Bouthillier, Ballas & Vincent 2018): K-FAC with corrected eigenvalues."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, final
 
 from torch import Generator, nn
 
 from optimizers.curvature.eigenbasis import Eigenbasis
-from optimizers.curvature.factors import Rows
+from optimizers.curvature.forms import Rows
 from optimizers.curvature.matrices import norm, times
-from optimizers.curvature.signals import Targets
+from optimizers.curvature.statistics import Targets
 from optimizers.hyperparameter import Hyperparameter
-from optimizers.kronecker_factored import KroneckerFactored, Seen, check_settings
+from optimizers.kronecker_factored import KroneckerFactored, check_settings
 from optimizers.objectives import Objective
+from optimizers.seen import Seen
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 
@@ -22,14 +23,16 @@ FIRST = 3  # updates, in which averages still change much: bases are computed in
 
 @final
 class EKFAC(KroneckerFactored):
-    """Natural gradient in the eigenbasis of K-FAC's factors, for models made of nn.Linear layers.
+    """Natural gradient in the eigenbasis of K-FAC's factors, for any model.
 
     The basis is computed every `refresh_every` updates; the curvature along each of its directions is
     measured in every update. A step is -lr (s + λ + η)⁻¹ ∇h in that basis.
 
+    It takes batches, step(inputs, targets), or works in the usual loop, as KFAC does.
+
     A batch whose loss, gradient or curvature is not finite changes no weight. Without a generator, one is
-    seeded from torch's global stream, so torch.manual_seed repeats a run. Raises UnsupportedModelError for a
-    model it would train wrongly, here or in the first step.
+    seeded from torch's global stream, so torch.manual_seed repeats a run. Raises UnsupportedModelError for
+    gradients that are not dense.
     """
 
     hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (
@@ -75,15 +78,17 @@ class EKFAC(KroneckerFactored):
             generator=generator,
         )
 
-    def _is_due(self) -> bool:
-        return self._updates < FIRST or self._updates % self._settings["refresh_every"] == 0
+    def _is_due(self, seen: Seen) -> bool:
+        is_early = self._updates < FIRST or self._eigenbasis.lacks(seen.gradients)
+        return is_early or self._updates % self._settings["refresh_every"] == 0
 
-    def _wants_statistics(self) -> bool:
+    def _wants_statistics(self, seen: Seen) -> bool:
+        del seen
         return True
 
-    def _noted(self, rows: Mapping[str, Rows]) -> None:
-        if self._is_due():
-            self._eigenbasis = self._eigenbasis.refreshed(self._factors())
+    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]]) -> None:
+        if self._is_due(seen):
+            self._eigenbasis = self._eigenbasis.refreshed(self._statistics())
             self._refreshed = self._updates
         self._eigenbasis.note(rows, self._averages.decay)
 
@@ -95,8 +100,7 @@ class EKFAC(KroneckerFactored):
             length = norm(update)
         if not math.isfinite(length):
             return told
-        self._blocks.add(update)
-        seen.network.keep_buffers()
+        seen.add(update)
         self._updates += 1
         age = self._updates - 1 - self._refreshed
         return replace(told, update_norm=length, ages=dict.fromkeys(update, age), seconds=watch.seconds)

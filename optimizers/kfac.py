@@ -11,9 +11,9 @@ from torch import Generator, Tensor, nn
 
 from optimizers.curvature.block_diagonal import BlockDiagonal
 from optimizers.curvature.block_tridiagonal import BlockTridiagonal
-from optimizers.curvature.matrices import Matrices, inner, norm, plus, times
+from optimizers.curvature.matrices import Matrices, fitted, inner, norm, plus, times
 from optimizers.curvature.products import Jacobian, fisher, fisher_inner
-from optimizers.curvature.signals import Targets
+from optimizers.curvature.statistics import Targets
 from optimizers.curvature.vectors import flat, shaped
 from optimizers.damping.factor_damping import FactorDamping, best
 from optimizers.damping.factored import Norm
@@ -26,8 +26,9 @@ from optimizers.damping.levenberg_marquardt import (
 )
 from optimizers.damping.rescaling import best_multiples, model_change
 from optimizers.hyperparameter import Hyperparameter
-from optimizers.kronecker_factored import KroneckerFactored, Seen, check_settings
+from optimizers.kronecker_factored import KroneckerFactored, check_settings
 from optimizers.objectives import Objective
+from optimizers.seen import Seen
 from optimizers.solvers.cg import conjugate_gradients
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
@@ -66,16 +67,19 @@ class Move:
 
 @final
 class KFAC(KroneckerFactored):
-    """Natural gradient by Kronecker factors of the true Fisher matrix, for models made of nn.Linear layers.
+    """Natural gradient by Kronecker factors of the true Fisher matrix, for any model.
 
     Without `lr` it is algorithm 7 of the thesis: how far to go along the preconditioned gradient, and how
     much of the last step to add, is what minimises a quadratic model with the exact Fisher matrix, and
     damping follows how well that model foresaw the loss. `lr` in `param_groups` is then 1 and multiplies each
     step. With `lr` a step is -lr times the preconditioned gradient, and damping is what it is told to be.
 
+    It takes batches, step(inputs, targets), or works in the usual loop: after loss.backward(), or with a
+    closure. There the model runs again on what its calls were given, and must take one tensor.
+
     A batch whose loss, gradient or curvature is not finite changes no weight. Without a generator, one is
-    seeded from torch's global stream, so torch.manual_seed repeats a run. Raises UnsupportedModelError for a
-    model it would train wrongly, here or in the first step.
+    seeded from torch's global stream, so torch.manual_seed repeats a run. Raises UnsupportedModelError for
+    gradients that are not dense.
     """
 
     hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (
@@ -181,8 +185,8 @@ class KFAC(KroneckerFactored):
         """Return the form of Heskes (2000): exact G, √λ added to both factors alike, steps of lr."""
         return cls(model, objective, lr=lr, damping=damping, targets="exact", split=None, **settings)
 
-    def _wants_junctions(self) -> bool:
-        return self._inverse.uses_junctions
+    def _wants_pairs(self) -> bool:
+        return self._inverse.uses_crosses
 
     def _update(self, seen: Seen, told: Step, watch: Stopwatch) -> Step:
         if self._settings["damping"] is None:
@@ -212,9 +216,11 @@ class KFAC(KroneckerFactored):
 
     # What step to take
 
-    def _is_due(self) -> bool:
+    def _is_due(self, seen: Seen) -> bool:
         """Return whether this update computes the inverse anew (algorithm 7)."""
         update, every = self._updates + 1, self._settings["refresh_every"]
+        if self._inverse.lacks(seen.gradients):
+            return True
         if self._averages.decay == 0:
             return self._updates % every == 0  # type: ignore[no-any-return]
         return update <= FIRST or update % every == 0 or self._has_damping_moved()
@@ -225,24 +231,26 @@ class KFAC(KroneckerFactored):
         return not 0.5 <= self._settings["damping"] / self._refreshed_at <= 2
 
     def _move(self, seen: Seen, damping: float) -> Move:
-        tried = self._tried(damping)
+        tried = self._tried(seen, damping)
         if self._is_adaptive:
             return self._best_move(seen, tried, damping)
         [(gamma, inverse)] = tried
         update = times(inverse.solve(seen.gradients, seen.low_rank), -self._settings["lr"])
         return Move(update=update, inverse=inverse, gamma=gamma)
 
-    def _tried(self, damping: float) -> list[tuple[float, Inverse]]:
+    def _tried(self, seen: Seen, damping: float) -> list[tuple[float, Inverse]]:
         """Return the inverse in force, or those that compete for it."""
         if self._until_search() == 0 and self._rivals:
-            rivals, self._rivals, self._refreshed = self._rivals, [], self._updates - 1
-            return rivals
-        if not self._is_due():
+            rivals, self._rivals = self._rivals, []
+            if not any(inverse.lacks(seen.gradients) for _, inverse in rivals):
+                self._refreshed = self._updates - 1
+                return rivals
+        if not self._is_due(seen):
             return [(self._gamma, self._inverse)]
         goes_its_way = self._is_adaptive and not self._is_falling and math.isfinite(self._gamma)
         gamma = self._gamma if goes_its_way else math.sqrt(damping + self._settings["l2"])
         self._refreshed, self._refreshed_at = self._updates, damping
-        return [(gamma, self._inverse.refreshed(self._factors(), gamma))]
+        return [(gamma, self._inverse.refreshed(self._statistics(), gamma))]
 
     def _prepare(self) -> None:
         """Compute one of the inverses of the next search for γ: no update shall pay for all (sec. 6.6.6)."""
@@ -254,7 +262,7 @@ class KFAC(KroneckerFactored):
             and 1 <= self._until_search() <= len(gammas)
         ):
             gamma = gammas[self._until_search() - 1]  # γ itself comes last
-            self._rivals.append((gamma, self._inverse.refreshed(self._factors(), gamma)))
+            self._rivals.append((gamma, self._inverse.refreshed(self._statistics(), gamma)))
 
     def _until_search(self) -> int:
         return -(self._updates + 1) % self._search().every
@@ -266,7 +274,7 @@ class KFAC(KroneckerFactored):
 
     def _best_move(self, seen: Seen, tried: Sequence[tuple[float, Inverse]], damping: float) -> Move:
         """Return δ = α Δ + μ δ₀ by the inverse with which M(δ) is lowest (sec. 6.6.4, 6.6.6, 6.7)."""
-        last = [] if self._last is None else [self._last]
+        last = [] if self._last is None else [fitted(self._last, seen.gradients)]
         jacobian = Jacobian(seen.network, cases=self._cases_of_model)
         directions = [self._direction(seen, inverse, jacobian, damping) for _, inverse in tried]
         quadratic, slopes = self._model_along(seen, [*directions, *last], jacobian, damping)
@@ -297,10 +305,10 @@ class KFAC(KroneckerFactored):
         like, shift = jacobian.network.params, damping + self._settings["l2"]
 
         def joined(matrices: Matrices) -> Tensor:
-            return flat(shaped(self._blocks.tensors(matrices), like))
+            return flat(shaped(seen.tensors(matrices), like))
 
         def apart(vector: Tensor) -> Matrices:
-            return self._blocks.matrices(shaped(vector, like))
+            return seen.matrices(shaped(vector, like))
 
         solved = conjugate_gradients(
             lambda vector: fisher(jacobian, self._objective, vector) + shift * vector,
@@ -314,19 +322,25 @@ class KFAC(KroneckerFactored):
         self, seen: Seen, directions: Sequence[Matrices], jacobian: Jacobian, damping: float
     ) -> tuple[Tensor, Tensor]:
         """Return all uᵀ(F + (λ + η) I)v with the exact F, and all ∇hᵀu, between directions (B.3)."""
-        vectors = [self._blocks.tensors(direction) for direction in directions]
+        vectors = [seen.tensors(direction) for direction in directions]
         curved = fisher_inner(jacobian, self._objective, *vectors).double()
         squares = torch.stack([torch.stack([inner(u, v) for v in directions]) for u in directions])
         slopes = torch.stack([inner(seen.gradients, u) for u in directions])
         return curved + (damping + self._settings["l2"]) * squares, slopes
 
     def _first_damping(self, seen: Seen) -> float:
-        """Return the λ whose step lowers the loss most, of some that fall by ten until it is lowered less."""
+        """Return the λ whose step lowers the loss most, of some that fall by ten until it is lowered less.
+
+        Where the loss is not known at other weights: the mean curvature.
+        """
+        if not seen.knows_the_loss:
+            self._is_falling = False
+            return self._statistics().mean_diagonal() or 1.0
         damping, lowest = 0.0, math.inf
         for power in range(TRIALS):
-            trial = (self._factors().mean_diagonal() or 1.0) * 10 ** (3 - power)
+            trial = (self._statistics().mean_diagonal() or 1.0) * 10 ** (3 - power)
             gamma = math.sqrt(trial + self._settings["l2"])
-            inverse = self._inverse.refreshed(self._factors(), gamma)
+            inverse = self._inverse.refreshed(self._statistics(), gamma)
             after = seen.h(self._best_move(seen, [(gamma, inverse)], trial).update)
             if damping and not after < lowest:
                 break
@@ -341,7 +355,7 @@ class KFAC(KroneckerFactored):
             return AS_BEFORE if math.isfinite(move.length) else REJECTED, None
         rule = LevenbergMarquardt.every(ADAPT_EVERY)
         after = None
-        if (self._updates + 1) % ADAPT_EVERY == 0:
+        if (self._updates + 1) % ADAPT_EVERY == 0 and seen.knows_the_loss:
             after = seen.h(move.update)
             judgement = self._judgement(seen, move, after)
         else:
@@ -362,14 +376,13 @@ class KFAC(KroneckerFactored):
             after=after,
             model_change=move.model_change,
             moved=move.length > 0,
-            dtype=seen.loss.dtype,
+            dtype=torch.float64 if seen.loss is None else seen.loss.dtype,
         )
 
     def _take(self, seen: Seen, move: Move, judgement: Judgement) -> None:
         self._inverse, self._gamma, self._last = move.inverse, move.gamma, None
         if not judgement.rejected:
-            self._blocks.add(move.update)
-            seen.network.keep_buffers()
+            seen.add(move.update)
             if self._is_adaptive and self._has_momentum and move.length > 0:
                 self._last = move.update
         self._updates += 1

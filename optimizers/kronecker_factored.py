@@ -2,91 +2,39 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Generator, Tensor, nn
 from torch.optim import Optimizer
 
-from optimizers.curvature.factors import FactorAverages, Factors, Rows
-from optimizers.curvature.matrices import Matrices, inner, norm, plus
+from optimizers.curvature.blocks import find_blocks
+from optimizers.curvature.forms import Rows
+from optimizers.curvature.matrices import norm
 from optimizers.curvature.network import Network
-from optimizers.curvature.signals import Targets, signals
-from optimizers.linear_blocks import ALL, LinearBlocks, junctions
+from optimizers.curvature.statistics import Pair, RunningStatistics, Statistics, Targets, summed
+from optimizers.eager import eagerly, uncompiled
+from optimizers.errors import NotHeardError
+from optimizers.listening import Call, Listening
 from optimizers.moved import moved
 from optimizers.objectives import Objective
+from optimizers.rules import RULES
+from optimizers.seen import ALL, Batch, Heard, Seen
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
-from optimizers.streams import stream_beside
-
-
-@final
-class Seen:
-    """A batch at the weights as they are: h and ∇h, and the rows that factors are made of."""
-
-    def __init__(
-        self,
-        blocks: LinearBlocks,
-        network: Network,
-        params: Mapping[str, Tensor],
-        objective: Objective,
-        targets: Tensor,
-        *,
-        l2: float,
-        keep_graph: bool,
-    ) -> None:
-        self.network = network
-        self._blocks, self._params, self._objective = blocks, params, objective
-        self._targets, self._l2 = targets, l2
-        self._forward = blocks.forward(network, params)
-        with torch.enable_grad():
-            loss = objective.loss(self._forward.outputs, targets)
-        gradients, self.rows = blocks.backward(self._forward, loss, keep_graph=keep_graph)
-        self.loss = loss.detach()
-        with torch.no_grad():
-            self.gradients = plus(gradients, self._weights(), l2) if l2 else gradients  # ∇h, with the L2 term
-
-    @property
-    def low_rank(self) -> Mapping[str, Rows] | None:
-        """Rows whose products are the gradients, unless these have an L2 term."""
-        return None if self._l2 else self.rows
-
-    def h(self, update: Matrices | None = None) -> float:
-        """Return h at θ, or at θ + δ with the same dropout masks and normalisation."""
-        weights = self._weights()
-        if update is None:
-            return self.loss.item() + self._l2_term(weights)
-        there = plus(weights, update)
-        outputs = self.network(self._blocks.tensors(there))
-        return self._objective.loss(outputs, self._targets).item() + self._l2_term(there)
-
-    def rows_at(self, kind: Targets, cases: slice, generator: Generator) -> Mapping[str, Rows]:
-        """Return rows of some cases, whose factors are those of the Fisher matrix."""
-        if kind == "data" and cases == ALL:
-            return self.rows
-        forward = self._forward
-        if cases != ALL:
-            forward = self._blocks.forward(self.network, self._params, cases)
-        outputs = forward.outputs.detach()
-        sent = signals(self._objective, outputs, self._targets[cases], kind, generator)
-        return self._blocks.rows(forward, sent)
-
-    def junctions(self) -> Mapping[str, str]:
-        """Return which layer follows which, and warn where that is not defined."""
-        return junctions(self._forward)
-
-    def _weights(self) -> Matrices:
-        return self._blocks.matrices(self._params)
-
-    def _l2_term(self, weights: Matrices) -> float:
-        return 0.5 * self._l2 * float(inner(weights, weights)) if self._l2 else 0.0
+from optimizers.streams import retold, stream_beside, told
+from optimizers.usual_loop import Closure, loss_scale, unscaled
 
 
 class KroneckerFactored(Optimizer, ABC):
-    """Learns the factors of a model's layers from batches; a subclass decides what step to take by them."""
+    """Learns the factors of a model's blocks from batches; a subclass decides what step to take by them.
 
-    kept: ClassVar[tuple[str, ...]] = ("updates", "junctions", "refreshed")  # own attributes that are saved
+    What is frozen stays, and may be unfrozen between two steps; what the loss does not depend on rests.
+    """
+
+    _step_supports_amp_scaling = True  # torch's GradScaler then tells its scale
+    kept: ClassVar[tuple[str, ...]] = ("updates", "refreshed")  # own attributes that are saved
 
     def __init__(
         self,
@@ -99,34 +47,108 @@ class KroneckerFactored(Optimizer, ABC):
         statistics_from_every: int,
         generator: Generator | None,
     ) -> None:
-        self._model, self._objective = model, objective
-        self._blocks = LinearBlocks(model)
+        self._model, self._objective = uncompiled(model), objective
+        self._blocks = find_blocks(self._model)
+        self._trained = _trained(self._model)
+        self._explained: set[str] = set()  # blocks whose gradients were compared with their rows
+        self._pairs: list[Pair] = []
         self._targets = targets
-        self._cases = slice(None, None, statistics_from_every)
-        self._averages = FactorAverages(decay)
-        self._junctions: Mapping[str, str] | None = None  # from the first forward pass
+        self._cases = slice(None, None, statistics_from_every) if statistics_from_every > 1 else ALL
+        self._averages = RunningStatistics(decay=decay)
         self._updates = 0
         self._refreshed = 0  # at which of them inverses were computed
         super().__init__(model.parameters(), settings)
         self._generator = stream_beside(next(model.parameters())) if generator is None else generator
+        self._listening: Listening | None = None
+        self.listen()
 
-    def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
-        """Take one update on a batch. Raises SingularFactorError when a factor cannot be inverted."""
+    def step(  # type: ignore[override]  # a batch too
+        self,
+        inputs: Tensor | Closure | None = None,
+        targets: Tensor | None = None,
+        *,
+        closure: Closure | None = None,
+    ) -> Step:
+        """Take one update: on a batch, with a closure, or after loss.backward().
+
+        Raises SingularFactorError when a factor cannot be inverted.
+        """
+        if isinstance(inputs, Tensor) and targets is not None and closure is None:
+            self.close()  # who gives batches has no use for hooks
+            return self._precisely(Batch(inputs=inputs, targets=targets))
+        if isinstance(inputs, Tensor) or targets is not None or None not in {inputs, closure}:
+            raise TypeError(
+                f"{type(self).__name__}.step takes a batch, step(inputs, targets), or a closure, "
+                f"step(closure), or, after loss.backward(), nothing. It got something else."
+            )
+        return self._in_usual_loop(inputs or closure)
+
+    def _in_usual_loop(self, closure: Closure | None) -> Step:
+        if self._listening is None:
+            raise NotHeardError(
+                type(self).__name__,
+                "was closed, by close() or by a step(inputs, targets)",
+                "Call listen() before the forward pass, or go on giving it batches.",
+            )
+        try:
+            with torch.enable_grad():
+                loss = None if closure is None else torch.as_tensor(closure()).detach()
+            inputs = self._inputs_of(self._listening.calls())
+            return self._precisely(Heard(inputs=inputs, slopes=self._left(), loss=loss, closure=closure))
+        finally:
+            self._listening.forget()
+
+    def _left(self) -> dict[str, Tensor]:
+        """Return the gradients that the backward passes left; copies, for a closure makes others."""
+        scale = loss_scale(self)
+        return {
+            name: unscaled(parameter.grad, scale).clone()
+            for name, parameter in self._model.named_parameters()
+            if parameter.requires_grad and parameter.grad is not None
+        }
+
+    def _inputs_of(self, calls: Sequence[Call]) -> Tensor:
+        """Return those of all calls together. Raises NotHeardError where they are not one tensor each."""
+        name = type(self).__name__
+        if not calls:
+            raise NotHeardError(
+                name,
+                "has heard no forward pass with a backward pass since the last step",
+                "Construct it before the first pass, and call the model as a module. If one like it was "
+                "compiled before without hooks, call torch.compiler.reset() first.",
+            )
+        given = [(*call.args, *call.kwargs.values()) for call in calls]
+        if any(len(each) != 1 or not isinstance(each[0], Tensor) for each in given):
+            raise NotHeardError(
+                name,
+                "runs the model again, and knows how to on one tensor alone",
+                "Have the model take one tensor as its only argument.",
+            )
+        return torch.cat([inputs.detach() for (inputs,) in given])
+
+    def _precisely(self, heard: Batch | Heard) -> Step:
+        with eagerly(), torch.autocast(heard.inputs.device.type, enabled=False):  # curvature needs all digits
+            return self._step(heard)
+
+    def _step(self, heard: Batch | Heard) -> Step:
         self._follow_model()
         watch, damping = Stopwatch(), self._settings["damping"]
         with watch.phase("gradient"):
-            seen = self._look(inputs, targets)
+            seen = self._look(Network(self._model, heard.inputs), heard)
+            if not seen.gradients.keys() <= self._explained and seen.is_finite():
+                seen = self._with_explained_blocks(seen, heard)
             told = Step(
-                loss=seen.loss.item(),
+                loss=math.nan if seen.loss is None else seen.loss.item(),
                 damping=math.nan if damping is None else damping,
                 gradient_norm=norm(seen.gradients),
                 update_norm=0.0,
             )
-        if not (math.isfinite(told.loss) and math.isfinite(told.gradient_norm)):
+        if not (seen.gradients and seen.is_finite()):
             return told
         with watch.phase("statistics"):
-            if self._wants_statistics() and not self._estimate(seen):
+            if self._wants_statistics(seen) and not self._estimate(seen):
                 return told
+        seen.rest_but(self._averages.kept.factors)
         with torch.no_grad():
             return self._update(seen, told, watch)
 
@@ -135,59 +157,66 @@ class KroneckerFactored(Optimizer, ABC):
         """Change the weights, or not, and tell of it."""
 
     @abstractmethod
-    def _is_due(self) -> bool:
+    def _is_due(self, seen: Seen) -> bool:
         """Return whether this update computes inverses anew."""
 
-    def _wants_junctions(self) -> bool:
+    def _wants_pairs(self) -> bool:
         return False
 
-    def _wants_statistics(self) -> bool:
-        return self._averages.decay > 0 or self._is_due()
+    def _wants_statistics(self, seen: Seen) -> bool:
+        return self._averages.decay > 0 or self._is_due(seen)
 
-    def _look(self, inputs: Tensor, targets: Tensor) -> Seen:
+    def _look(self, network: Network, told: Batch | Heard) -> Seen:
         return Seen(
+            self._model,
             self._blocks,
-            Network(self._model, inputs),
-            dict(self._model.named_parameters()),
+            network,
             self._objective,
-            targets,
+            told,
             l2=float(self._settings["l2"]),
-            keep_graph=self._wants_statistics() and self._cases == ALL and self._targets != "data",
+            explained=self._explained & self._blocks.keys(),
+            wants_rows=self._targets == "data",
         )
+
+    def _with_explained_blocks(self, seen: Seen, told: Batch | Heard) -> Seen:
+        """Look again, by blocks whose gradients are what their rows say."""
+        used = {param for name in seen.gradients for param in self._blocks[name].params}
+        self._blocks = seen.explained()
+        self._explained |= {name for name, block in self._blocks.items() if not used.isdisjoint(block.params)}
+        seen = self._look(seen.network, told)
+        self._pairs = seen.pairs() if self._wants_pairs() else []
+        return seen
 
     def _estimate(self, seen: Seen) -> bool:
         """Average the batch into the factors (sec. 6.5), or return False when its own are not finite."""
-        if self._junctions is None:
-            self._junctions = seen.junctions() if self._wants_junctions() else {}
         rows = seen.rows_at(self._targets, self._cases, self._generator)
         with torch.no_grad():
-            factors = Factors.of(rows, self._junctions)
-            if not factors.is_finite():
+            if not self._averages.update(summed(rows, pairs=self._pairs)):
                 return False
-            self._averages.add(factors)
-            self._noted(rows)
+            self._noted(seen, rows)
         return True
 
-    def _noted(self, rows: Mapping[str, Rows]) -> None:
+    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]]) -> None:
         """Learn more from the rows of a batch that counts."""
 
-    def _factors(self) -> Factors:
-        if self._averages.factors is None:
-            raise RuntimeError("The factors are asked for before the first batch.")
-        return self._averages.factors
+    def _statistics(self) -> Statistics:
+        return self._averages.kept.of(self._blocks, self._pairs)
 
     @property
     def _settings(self) -> dict[str, Any]:
         return self.param_groups[0]
 
     def _follow_model(self) -> None:
-        """Move what is kept to where the model is since, and to its precision."""
-        factors, weight = self._averages.factors, next(self._model.parameters())
+        """Train what requires gradients now, and move what is kept to where the model is since."""
+        trained, weight = _trained(self._model), next(self._model.parameters())
+        if trained != self._trained:
+            self._trained, self._blocks, self._explained = trained, find_blocks(self._model), set()
+        factors = next(iter(self._averages.kept.factors.values()), None)
         if factors is None:
             return
-        kept = next(iter(factors.inputs.values()))
-        if (kept.device, kept.dtype) != (weight.device, weight.dtype):
-            self._load(moved(self._saved(), weight.device, weight.dtype))
+        kept, dtype = factors.outputs.values, torch.promote_types(weight.dtype, torch.float32)
+        if (kept.device, kept.dtype) != (weight.device, dtype):
+            self._load(moved(self._saved(), weight.device, dtype))
 
     def _saved(self) -> dict[str, Any]:
         own = {name: getattr(self, f"_{name}") for name in self.kept}
@@ -199,7 +228,7 @@ class KroneckerFactored(Optimizer, ABC):
         self._averages.load_state_dict(saved["averages"])
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Raise ValueError: a parameter outside the model's layers has no curvature here."""
+        """Raise ValueError: a parameter outside the model has no curvature here."""
         if self.param_groups:
             name = type(self).__name__
             raise ValueError(
@@ -218,8 +247,49 @@ class KroneckerFactored(Optimizer, ABC):
         self._load(state_dict)
         self._generator.set_state(state_dict["generator"].cpu())
 
+    def listen(self) -> None:
+        """Hear the usual loop from now on. It is so from the start, until the first step(inputs, targets)."""
+        if self._listening is None:
+            layers = {
+                name: layer
+                for name, layer in self._model.named_modules()
+                if type(layer) in RULES and isinstance(getattr(layer, "weight", None), nn.Parameter)
+            }
+            self._listening = Listening(self._model, layers)
+
+    def close(self) -> None:
+        """Take the hooks away with which the usual loop is heard."""
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def zero_grad(self, set_to_none: bool = True) -> None:  # noqa: FBT001, FBT002  # torch's signature
+        """Throw away the gradients, and what was heard of the passes that they are of."""
+        super().zero_grad(set_to_none)
+        if self._listening is not None:
+            self._listening.forget()
+
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__.copy()
+        own = {name: value for name, value in vars(self).items() if name not in {"_listening", "_generator"}}
+        return {**own, "listens": self._listening is not None, "generator": told(self._generator)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        listens, stream = state.pop("listens", None), state.pop("generator", None)
+        super().__setstate__(state)
+        if stream is not None:  # torch calls this for a state that is loaded too
+            self._listening, self._generator = None, retold(stream)
+        if listens:
+            self.listen()
+
+
+def _trained(model: nn.Module) -> set[str]:
+    return {name for name, parameter in model.named_parameters() if parameter.requires_grad}
 
 
 def check_settings(

@@ -1,33 +1,35 @@
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Self, final
+from typing import Any, Self, TypeAlias, final
 
 import torch
 from torch import Tensor
 
-from optimizers.curvature.block_diagonal import inverses, is_cheaper, solved
-from optimizers.curvature.factors import Factors, Rows
+from optimizers.curvature.block_diagonal import is_cheaper, solved
+from optimizers.curvature.factor import Factors
+from optimizers.curvature.forms import Rows
 from optimizers.curvature.matrices import Matrices
-from optimizers.damping.factored import Norm, damped
+from optimizers.curvature.statistics import Statistics
+from optimizers.damping.factored import Norm
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
 from optimizers.solvers.kronecker_sum import KroneckerSum
 from optimizers.solvers.outliving import Outliving
 
-Part = dict[str, Tensor]  # of a layer that feeds none: "inputs", "outputs"; else Ψ and Σ⁻¹
+Part: TypeAlias = Factors | dict[str, Tensor]  # of a block that feeds none, its inverse; else Ψ and Σ⁻¹
 
 
 @final
 class BlockTridiagonal:
-    """F̂⁻¹ = Ξᵀ Λ Ξ: the gradient of each layer, given that of the one it feeds (Martens 2016, sec. 6.4.3).
+    """F̂⁻¹ = Ξᵀ Λ Ξ: the gradient of each block, given that of the one it feeds (Martens 2016, sec. 6.4.3).
 
     As if gradients of layers were a Gaussian chain, in which a layer depends on the rest through the next one
     alone: Ψ_i,i+1 = Ψ^Ā ⊗ Ψ^G predicts it, Σ_i|i+1 is what the prediction leaves. The matrix has the inverse
-    on and beside the diagonal alone, and equals F̃ there. Layers without a junction are blocks of their own.
+    on and beside the diagonal alone, and equals F̃ there. Blocks without crosses are by themselves.
 
     Damping is γ, split between the factors by this norm, on the diagonal alone; evenly where it is None.
     """
 
-    uses_junctions = True
+    uses_crosses = True
 
     def __init__(
         self,
@@ -45,63 +47,102 @@ class BlockTridiagonal:
         """Return how many inverses there were none of, so that the last ones were kept."""
         return self._kept.failures
 
-    def refreshed(self, factors: Factors, gamma: float) -> Self:
+    def refreshed(self, statistics: Statistics, gamma: float) -> Self:
         """Return the inverse of other factors; this one stays as it is.
 
-        A layer whose factors have no inverse keeps its last one, with a warning. Raises SingularFactorError
+        A block whose factors have no inverse keeps its last one, with a warning. Raises SingularFactorError
         where there is none, or NotFiniteError.
         """
-        kept = self._kept.copy()
+        kept, uppers = self._kept.copy(), dict(statistics.crosses.keys())
         diagonal = {
-            name: damped(a, factors.outputs[name], gamma=gamma, norm=self._norm)
-            for name, a in factors.inputs.items()
+            name: factors.damped(gamma, norm=self._norm) for name, factors in statistics.factors.items()
         }
-        for name in factors.inputs:
+        for name, factors in diagonal.items():
+            compute: Callable[[], Part] = partial(factors.inverse, name)
+            if name in uppers:
+                compute = partial(_chained, name, uppers[name], statistics, diagonal)
             try:
-                kept.of(name, partial(_part, name, factors, diagonal))
+                kept.of(name, compute)
             except NotPositiveDefiniteError:
                 raise SingularFactorError(name, gamma**2) from None
-        uppers = {lower: junction.upper for lower, junction in factors.junctions.items()}
         return type(self)(norm=self._norm, kept=kept, uppers=uppers)
 
+    def lacks(self, gradients: Mapping[str, Tensor]) -> bool:
+        """Tell whether there is a gradient of whose block no inverse is known."""
+        return any(
+            name not in self._kept or not _fits(self._kept[name], gradient)
+            for name, gradient in gradients.items()
+        )
+
     def solve(self, gradients: Mapping[str, Tensor], rows: Mapping[str, Rows] | None = None) -> Matrices:
-        """Return Ξᵀ Λ Ξ v. With rows whose products v are, by them where that is cheaper."""
-        w = {name: self._weighed(name, gradients, rows) for name in gradients}
+        """Return Ξᵀ Λ Ξ v. With rows whose products v are, by them where that is cheaper.
+
+        Blocks without a gradient are taken to have the gradient 0, and are absent from the answer.
+        """
+        w = {name: self._weighed(name, gradients, rows or {}) for name in gradients}
         answer = dict(w)
         for lower, upper in self._uppers.items():  # R_i = W_i - (Ψ^G)ᵀ W_i-1 Ψ^Ā
             part = self._kept[lower]
-            answer[upper] = answer[upper] - part["psi_g"].mT @ w[lower] @ part["psi_a"]
+            if lower in w and upper in w and isinstance(part, dict):
+                answer[upper] = answer[upper] - part["psi_g"].mT @ w[lower] @ part["psi_a"]
         return answer
 
-    def _weighed(self, name: str, gradients: Mapping[str, Tensor], rows: Mapping[str, Rows] | None) -> Tensor:
+    def _weighed(self, name: str, gradients: Mapping[str, Tensor], rows: Mapping[str, Rows]) -> Tensor:
         """Return W_i = Σ_i|i+1⁻¹ U_i, where U_i = V_i - Ψ^G V_i+1 (Ψ^Ā)ᵀ is what V_i+1 does not foresee."""
         part, gradient = self._kept[name], gradients[name]
-        if name not in self._uppers:
-            return solved(part, gradient, None if rows is None else rows[name])
-        upper, sigma = self._uppers[name], KroneckerSum.from_state_dict(part)
-        if rows is None or not is_cheaper(2 * len(rows[name].inputs), *gradient.shape):
+        if isinstance(part, Factors):
+            return solved(part, gradient, rows.get(name))
+        sigma, upper = KroneckerSum.from_state_dict(part), self._uppers[name]
+        if upper not in gradients:
+            return sigma.solve(gradient)
+        own, following = (rows[each].lines() if each in rows else None for each in (name, upper))
+        if (
+            own is None
+            or following is None
+            or not is_cheaper(len(own[0]) + len(following[0]), *gradient.shape)
+        ):
             return sigma.solve(gradient - part["psi_g"] @ gradients[upper] @ part["psi_a"].mT)
-        own, following = rows[name], rows[upper]
-        slopes = torch.cat([own.slopes[0], -following.slopes[0] @ part["psi_g"].mT])
-        return sigma.solve_rows(slopes, torch.cat([own.inputs, following.inputs @ part["psi_a"].mT]))
+        slopes = torch.cat([own[1], -following[1] @ part["psi_g"].mT])
+        return sigma.solve_rows(slopes, torch.cat([own[0], following[0] @ part["psi_a"].mT]))
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that a resumed run needs."""
-        return {"uppers": dict(self._uppers), "parts": self._kept.state_dict()}
+        state = self._kept.state_dict()
+        kept = {
+            name: part.state_dict() if isinstance(part, Factors) else part
+            for name, part in state["kept"].items()
+        }
+        return {"uppers": dict(self._uppers), "parts": {**state, "kept": kept}}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take over what another returned."""
-        self._uppers = dict(state["uppers"])
-        self._kept.load_state_dict(state["parts"])
+        self._uppers, parts = dict(state["uppers"]), state["parts"]
+        kept = {
+            name: Factors.from_state_dict(part) if "inputs" in part else part
+            for name, part in parts["kept"].items()
+        }
+        self._kept.load_state_dict({**parts, "kept": kept})
 
 
-def _part(name: str, factors: Factors, diagonal: Mapping[str, tuple[Tensor, Tensor]]) -> Part:
-    a, g = diagonal[name]
-    if name not in factors.junctions:
-        return inverses(name, a, g)
-    junction = factors.junctions[name]
-    upper = inverses(junction.upper, *diagonal[junction.upper])
-    psi_a, psi_g = junction.inputs @ upper["inputs"], junction.outputs @ upper["outputs"]
+def _fits(part: Part, gradient: Tensor) -> bool:
+    if isinstance(part, Factors):
+        return part.fit(gradient)
+    return gradient.shape == (len(part["psi_g"]), len(part["psi_a"]))
+
+
+def _chained(
+    name: str, upper: str, statistics: Statistics, diagonal: Mapping[str, Factors]
+) -> dict[str, Tensor]:
+    own, cross = diagonal[name], statistics.crosses[name, upper]
+    above = diagonal[upper].inverse(upper)
+    psi_a = above.inputs.on_columns(cross.inputs.values)
+    psi_g = above.outputs.on_columns(cross.outputs.values)
     # Σ_i|i+1 = Ā ⊗ G - (Ψ^Ā Ā_i+1 Ψ^Āᵀ) ⊗ (Ψ^G G_i+1 Ψ^Gᵀ), where Ψ Ā_i+1 is the factor between the two
-    sigma = KroneckerSum(a, g, psi_a @ junction.inputs.mT, psi_g @ junction.outputs.mT, sign=-1)
+    sigma = KroneckerSum(
+        own.inputs.values,
+        own.outputs.values,
+        psi_a @ cross.inputs.values.mT,
+        psi_g @ cross.outputs.values.mT,
+        sign=-1,
+    )
     return {"psi_a": psi_a, "psi_g": psi_g, **sigma.state_dict()}

@@ -1,16 +1,22 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Self, final
+from typing import Any, Self, TypeAlias, final
 
 import torch
 from torch import Tensor
 
-from optimizers.curvature.factors import Factors, Rows
+from optimizers.curvature.factor import Factor, Factors
+from optimizers.curvature.forms import Rows
 from optimizers.curvature.matrices import Matrices
+from optimizers.curvature.statistics import Statistics
 from optimizers.solvers.eigen import eigen
 from optimizers.solvers.outliving import Outliving
 
-Basis = dict[str, Tensor]  # "inputs" U_A, "outputs" U_G; "values", the products of their eigenvalues
+# "inputs" U_A, "outputs" U_G, None where the factor is diagonal; "values", the products of their eigenvalues
+Basis: TypeAlias = dict[str, Any]
+
+AT_ONCE = 2**24  # entries of gradients of cases that are in memory together
 
 
 @final
@@ -18,7 +24,8 @@ class Eigenbasis:
     """Each block as U diag(s) Uᵀ in the eigenbasis U = U_A ⊗ U_G of its factors (George et al. 2018).
 
     s are the mean squares of the gradients of cases in that basis, which makes it the best such matrix; the
-    products of the factors' eigenvalues, which K-FAC takes, are where they begin.
+    products of the factors' eigenvalues, which K-FAC takes, are where they begin. A diagonal factor is its
+    own basis.
     """
 
     def __init__(
@@ -32,24 +39,34 @@ class Eigenbasis:
         """Return how many decompositions there were none of, so that the last ones were kept."""
         return self._kept.failures
 
-    def refreshed(self, factors: Factors) -> Self:
+    def refreshed(self, statistics: Statistics) -> Self:
         """Return the bases of other factors; these stay as they are.
 
-        A layer whose factors have none keeps its last one and its s, with a warning. Raises NotFiniteError or
+        A block whose factors have none keeps its last one and its s, with a warning. Raises NotFiniteError or
         NotConvergedError where there is none.
         """
-        kept, moments = self._kept.copy(), {}
-        for name in factors.inputs:
+        kept, moments = self._kept.copy(), dict(self.moments)
+        for name, factors in statistics.factors.items():
             failures = kept.failures
             basis = kept.of(name, partial(_basis, name, factors))
-            moments[name] = basis["values"] if kept.failures == failures else self.moments[name]
+            if kept.failures == failures:
+                moments[name] = basis["values"]
         return type(self)(kept, moments)
 
-    def note(self, rows: Mapping[str, Rows], decay: float) -> None:
-        """Average the mean squares of these cases into s."""
-        for name, seen in rows.items():
-            squares = _mean_squares(self._kept[name], seen)
-            self.moments[name] = torch.lerp(squares, self.moments[name], decay, out=squares)
+    def lacks(self, gradients: Mapping[str, Tensor]) -> bool:
+        """Tell whether there is a gradient of whose block no basis is known."""
+        return any(
+            name not in self.moments or self.moments[name].shape != gradient.shape
+            for name, gradient in gradients.items()
+        )
+
+    def note(self, rows: Sequence[Mapping[str, Rows]], decay: float) -> None:
+        """Average the mean squares of cases into s; those of several slopes are added."""
+        for name in rows[0]:
+            squares = _squares(self._kept[name], rows[0][name])
+            for of_slope in rows[1:]:
+                squares += _squares(self._kept[name], of_slope[name])
+            self.moments[name] = squares.lerp_(self.moments[name], decay)
 
     def solve(
         self, gradients: Mapping[str, Tensor], damping: float, rows: Mapping[str, Rows] | None = None
@@ -57,9 +74,9 @@ class Eigenbasis:
         """Return U_G [(U_Gᵀ V U_A) / (s + λ)] U_Aᵀ; by rows whose products V are, if they are few."""
         solved = {}
         for name, gradient in gradients.items():
-            basis, of_layer = self._kept[name], None if rows is None else rows[name]
-            turned = _turned(basis, gradient, of_layer).div_(self.moments[name] + damping)
-            solved[name] = basis["outputs"] @ turned @ basis["inputs"].mT
+            basis = self._kept[name]
+            turned = _turned(basis, gradient, (rows or {}).get(name)) / (self.moments[name] + damping)
+            solved[name] = _on_rows(basis["outputs"], _on_columns(turned, basis["inputs"], back=True))
         return solved
 
     def state_dict(self) -> dict[str, Any]:
@@ -73,21 +90,54 @@ class Eigenbasis:
 
 
 def _basis(name: str, factors: Factors) -> Basis:
-    of_inputs, inputs = eigen(factors.inputs[name], f"{name}, inputs", is_rough=True)
-    of_outputs, outputs = eigen(factors.outputs[name], f"{name}, outputs", is_rough=True)
-    values = torch.outer(of_outputs.clamp(min=0), of_inputs.clamp(min=0))
+    of_inputs, inputs = _decomposed(factors.inputs, f"{name}, inputs")
+    of_outputs, outputs = _decomposed(factors.outputs, f"{name}, outputs")
+    values = of_outputs.clamp(min=0)[..., :, None] * of_inputs.clamp(min=0)[..., None, :]
     return {"inputs": inputs, "outputs": outputs, "values": values}
+
+
+def _decomposed(factor: Factor, name: str) -> tuple[Tensor, Tensor | None]:
+    return (factor.values, None) if factor.diagonal else eigen(factor.values, name, is_rough=True)
+
+
+def _on_columns(matrix: Tensor, vectors: Tensor | None, *, back: bool = False) -> Tensor:
+    if vectors is None:
+        return matrix
+    return matrix @ (vectors.mT if back else vectors)
+
+
+def _on_rows(vectors: Tensor | None, matrix: Tensor) -> Tensor:
+    return matrix if vectors is None else vectors @ matrix
 
 
 def _turned(basis: Basis, gradient: Tensor, rows: Rows | None) -> Tensor:
     """Return U_Gᵀ V U_A."""
-    if rows is not None and len(rows.inputs) < min(gradient.shape) / 2:
-        return (rows.slopes[0] @ basis["outputs"]).mT @ (rows.inputs @ basis["inputs"])
-    return basis["outputs"].mT @ gradient @ basis["inputs"]
+    lines = None if rows is None else rows.lines()
+    if lines is not None and len(lines[0]) < min(gradient.shape) / 2:
+        h, g = lines
+        return _on_columns(g, basis["outputs"]).mT @ _on_columns(h, basis["inputs"])
+    of_outputs = basis["outputs"]
+    turned = gradient if of_outputs is None else of_outputs.mT @ gradient
+    return _on_columns(turned, basis["inputs"])
 
 
-def _mean_squares(basis: Basis, rows: Rows) -> Tensor:
-    """Return the mean over cases of (U_Gᵀ g āᵀ U_A)², an outer product squared for each case."""
-    cases = len(rows.inputs)  # rows hold g/n: n² (1/n) Σ ((U_Gᵀ g/n)(U_Aᵀ ā)ᵀ)²
-    outputs = torch.stack([cases * (slopes @ basis["outputs"]).square() for slopes in rows.slopes]).sum(dim=0)
-    return outputs.mT @ (rows.inputs @ basis["inputs"]).square()
+def _squares(basis: Basis, rows: Rows) -> Tensor:
+    """Return the sum over cases of (U_Gᵀ V U_A)², V the gradient of a case: its rows hold g / √n."""
+    g = _along(rows.outputs, basis["outputs"])
+    if not rows.inputs.is_floating_point():  # a table knows positions, not cases
+        return replace(rows, outputs=g.square()).gradient()
+    h = _along(rows.inputs, basis["inputs"])
+    if rows.outputs.shape[1] == 1:  # an outer product, squared
+        return replace(rows, inputs=h.square(), outputs=g.square()).gradient()
+    cases = max(1, AT_ONCE // (h.shape[-1] * g[0, 0].numel()))
+    total = g.new_zeros(basis["values"].shape)
+    for some_g, some_h in zip(g.split(cases), h.split(cases), strict=True):
+        total += torch.einsum("np...o,np...i->n...oi", some_g, some_h).square().sum(dim=0)
+    return total
+
+
+def _along(rows: Tensor, vectors: Tensor | None) -> Tensor:
+    """Return each row in another basis, in that of its group where there are groups."""
+    if vectors is None:
+        return rows
+    return rows @ vectors if vectors.dim() == 2 else (rows.unsqueeze(-2) @ vectors).squeeze(-2)

@@ -5,8 +5,9 @@ works in groups, V is a stack of matrices and each factor a stack of as many.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Any, Self, final
 
 import torch
 from torch import Tensor
@@ -88,19 +89,48 @@ class Factors:
         """Return the inverses of both. Raises as `Factor.inverse` does, with the name of the block."""
         return Factors(inputs=self.inputs.inverse(f"{name}, A"), outputs=self.outputs.inverse(f"{name}, G"))
 
+    def are_plain(self) -> bool:
+        """Tell whether each is one matrix, written out."""
+        return not any(side.diagonal or side.values.dim() > 2 for side in (self.inputs, self.outputs))
+
+    def fit(self, matrix: Tensor) -> bool:
+        """Tell whether they are factors of a block whose V has this shape."""
+        return matrix.shape[-2:] == (self.outputs.values.shape[-1], self.inputs.values.shape[-1])
+
     def isfinite(self) -> bool:
         """Tell whether all rows were finite: one that is not shows in its factor's trace."""
         return all(bool(side.size("trace").isfinite().all()) for side in (self.inputs, self.outputs))
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return tensors and truth values alone."""
+        return {
+            "inputs": self.inputs.values,
+            "outputs": self.outputs.values,
+            "diagonal": (self.inputs.diagonal, self.outputs.diagonal),
+        }
 
-def second_moment(rows: Tensor, *, limit: float = math.inf) -> Factor:
-    """Return Σ h hᵀ of rows (cases, positions, d), or with groups (cases, positions, groups, d).
+    @classmethod
+    def from_state_dict(cls, state: Mapping[str, Any]) -> Self:
+        """Return what another was."""
+        of_inputs, of_outputs = state["diagonal"]
+        return cls(
+            Factor(values=state["inputs"], diagonal=of_inputs),
+            Factor(values=state["outputs"], diagonal=of_outputs),
+        )
+
+
+def second_moment(rows: Tensor, *, limit: float = math.inf, scale: float = 1.0) -> Factor:
+    """Return Σ h hᵀ, times a number, of rows (cases, positions, d) or (cases, positions, groups, d).
 
     A matrix wider than the limit is kept as its diagonal.
     """
     lines = rows.flatten(end_dim=1)
     if rows.shape[-1] > limit:
-        return Factor(values=lines.square().sum(dim=0), diagonal=True)
-    lines = lines if lines.dim() == 2 else lines.movedim(0, 1)
-    moment = lines.mT @ lines
-    return Factor(values=(moment + moment.mT) / 2)
+        return Factor(values=scale * lines.square().sum(dim=0), diagonal=True)
+    nothing, half_scale = lines.new_zeros(1), scale / 2
+    if lines.dim() == 2:
+        half = torch.addmm(nothing, lines.mT, lines, beta=0, alpha=half_scale)
+    else:
+        groups = lines.movedim(0, 1)
+        half = torch.baddbmm(nothing, groups.mT, groups, beta=0, alpha=half_scale)
+    return Factor(values=half + half.mT)

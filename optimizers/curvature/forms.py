@@ -35,6 +35,12 @@ class Rows:
     width: int  # of h
     diagonal: bool = False  # whether of g the squares alone are of use
 
+    def lines(self) -> tuple[Tensor, Tensor] | None:
+        """Return h and g as matrices, one row for each position; None of lookups and groups."""
+        if not self.inputs.is_floating_point() or self.inputs.dim() > 3:
+            return None
+        return self.inputs.flatten(end_dim=1), self.outputs.flatten(end_dim=1)
+
     def gradient(self) -> Tensor:
         """Return Σ g hᵀ, the gradient of V."""
         g = self.outputs.flatten(end_dim=1)

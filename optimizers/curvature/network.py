@@ -50,6 +50,11 @@ class Network:
         self._statistics: Statistics = {}
         self._record()
 
+    @property
+    def couples_cases(self) -> bool:
+        """Whether batch normalisation makes the outputs of a case depend on the others, as trained."""
+        return bool(self._statistics)
+
     def __call__(self, params: Mapping[str, Tensor], rows: slice = slice(None)) -> Tensor:
         """Return the outputs for some rows of the batch."""
         with self.same_draws():

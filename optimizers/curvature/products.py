@@ -98,7 +98,11 @@ class Jacobian:
         def outputs(params: Params) -> Tensor:
             return self.network(params, rows)
 
-        value, pushed = jvp(outputs, (self.network.params,), (direction,))[:2]
+        try:
+            value, pushed = jvp(outputs, (self.network.params,), (direction,))[:2]
+        except NotImplementedError:  # not every function of torch has a forward derivative
+            value, pull = vjp(outputs, self.network.params)[:2]
+            (pushed,) = vjp(lambda rows: pull(rows)[0], torch.zeros_like(value))[1](direction)
         return value, pushed
 
     def _pulling(self, rows: slice) -> Pull:

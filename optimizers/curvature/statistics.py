@@ -15,13 +15,13 @@ position, or on their mean (Eschenhagen et al. 2023). A lookup is always expande
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, final
 
 import torch
 from torch import Generator, Tensor, autograd
-from torch.autograd.graph import GradientEdge, Node
+from torch.autograd.graph import GradientEdge, Node, get_gradient_edge
 
 from optimizers.curvature.blocks import Block, Uses, diagonal_block
 from optimizers.curvature.factor import Factor, Factors, second_moment
@@ -32,18 +32,36 @@ from optimizers.objectives import Objective
 
 Pair: TypeAlias = tuple[str, str]  # of blocks
 Sharing: TypeAlias = Literal["expand", "reduce"]
+Targets: TypeAlias = Literal["sampled", "exact", "data"]
 
 LIMIT = 8192  # entries of h or g from which on a factor is kept as its diagonal
+
+
+def slopes_at(
+    kind: Targets, objective: Objective, outputs: Tensor, targets: Tensor | None, generator: Generator
+) -> list[Tensor]:
+    """Return ∂L/∂z of each case, whose squares add to the Fisher matrix of the prediction.
+
+    At the "data"'s targets they add to the empirical one: no Fisher matrix at all.
+    """
+    if kind == "exact":
+        return exact_slopes(objective, outputs, generator)
+    if kind == "sampled":
+        return sampled_slopes(objective, outputs, generator)
+    if targets is None:
+        raise TypeError("The data's targets are not known in the usual loop. Give step the batch.")
+    return [output_gradients(objective, outputs, targets)]
 
 
 def sampled_slopes(
     objective: Objective, outputs: Tensor, generator: Generator, *, draws: int = 1
 ) -> list[Tensor]:
     """Return ∂L/∂z of each case at targets sampled from the prediction, such that their squares add to F."""
-    return [
-        output_gradients(objective, outputs, objective.sample(outputs, generator)) / math.sqrt(draws)
-        for _ in range(draws)
-    ]
+    slopes = []
+    for _ in range(draws):
+        targets = objective.sample(outputs.to(generator.device), generator).to(outputs.device)
+        slopes.append(output_gradients(objective, outputs, targets) / math.sqrt(draws))
+    return slopes
 
 
 def exact_slopes(objective: Objective, outputs: Tensor, generator: Generator) -> list[Tensor]:
@@ -53,7 +71,7 @@ def exact_slopes(objective: Objective, outputs: Tensor, generator: Generator) ->
     the cases together.
     """
     shape = (len(outputs), *[1] * (outputs.dim() - 1))
-    chances = torch.full(shape, 0.5, device=outputs.device)
+    chances = torch.full(shape, 0.5, device=generator.device)
     slopes = []
     for number in range(outputs[0].numel()):
         column = torch.zeros_like(outputs).flatten(start_dim=1)
@@ -70,6 +88,23 @@ class Statistics:
 
     factors: Mapping[str, Factors]
     crosses: Mapping[Pair, Factors]  # mean h hᵀ and g gᵀ of i's rows with j's
+
+    def of(self, blocks: Collection[str], pairs: Collection[Pair]) -> "Statistics":
+        """Return those of some blocks and pairs alone."""
+        return Statistics(
+            factors={name: each for name, each in self.factors.items() if name in blocks},
+            crosses={pair: each for pair, each in self.crosses.items() if pair in pairs},
+        )
+
+    def mean_diagonal(self) -> float:
+        """Return the mean of the diagonal of the block-diagonal matrix: the scale of its curvature."""
+        total, count = 0.0, 0
+        for factors in self.factors.values():
+            means = (factors.inputs.size("trace") * factors.outputs.size("trace")).double()
+            entries = factors.inputs.values.shape[-1] * factors.outputs.values.shape[-1]
+            total += entries * float(means.sum())
+            count += entries * means.numel()
+        return total / count
 
 
 def measure(
@@ -88,20 +123,34 @@ def measure(
     those get crosses whose rows are at the same positions and whose factors are matrices without groups.
     Raises UnsupportedModelError where positions cannot be told from cases, to reduce them.
     """
+    rows = [
+        rows_of(uses, outputs, of_cases, retain_graph=retain_graph or number < len(slopes))
+        for number, of_cases in enumerate(slopes, start=1)
+    ]
+    if sharing == "reduce":
+        rows = [
+            {name: reduced(name, each, len(outputs)) for name, each in of_slope.items()} for of_slope in rows
+        ]
+    return summed(rows, limit=limit, pairs=pairs)
+
+
+def summed(
+    rows: Sequence[Mapping[str, Rows]], *, limit: int = LIMIT, pairs: Sequence[Pair] = ()
+) -> Statistics:
+    """Return what `measure` does, of the rows that each slope gave."""
     factors: dict[str, Factors] = {}
     crosses: dict[Pair, Factors] = {}
-    for number, of_cases in enumerate(slopes):
-        keep = retain_graph or number < len(slopes) - 1
-        rows = rows_of(uses, outputs, of_cases, retain_graph=keep)
-        if sharing == "reduce":
-            rows = {name: reduced(name, each, len(outputs)) for name, each in rows.items()}
-        for name, each in rows.items():
-            factors[name] = _more(factors[name], _g(each, limit)) if number else factors_of(each, limit=limit)
+    for of_slope in rows:
+        for name, each in of_slope.items():
+            known = factors.get(name)
+            factors[name] = factors_of(each, limit=limit) if known is None else _more(known, _g(each, limit))
         for i, j in pairs:
             if (i, j) in crosses:
-                crosses[i, j] = _more(crosses[i, j], _cross_g(rows[i], rows[j]))
-            elif _are_crossed(rows, factors, i, j):
-                crosses[i, j] = Factors(_cross_a(rows[i], rows[j]), _cross_g(rows[i], rows[j]))
+                crosses[i, j] = _more(crosses[i, j], _cross_g(of_slope[i], of_slope[j]))
+            elif _are_crossed(of_slope, factors, i, j):
+                crosses[i, j] = Factors(
+                    _cross_a(of_slope[i], of_slope[j]), _cross_g(of_slope[i], of_slope[j])
+                )
     return Statistics(factors=factors, crosses=crosses)
 
 
@@ -184,8 +233,7 @@ def factors_of(rows: Rows, *, limit: int = LIMIT) -> Factors:
         counts = torch.bincount(rows.inputs[rows.inputs >= 0], minlength=rows.width).to(rows.outputs.dtype)
         a = Factor(values=counts / counts.sum().clamp(min=1), diagonal=True)
     else:
-        total = second_moment(rows.inputs, limit=limit)
-        a = replace(total, values=total.values / (rows.inputs.shape[0] * rows.inputs.shape[1]))
+        a = second_moment(rows.inputs, limit=limit, scale=1 / rows.inputs.shape[:2].numel())
     return Factors(a, _g(rows, limit))
 
 
@@ -204,7 +252,7 @@ def neighbours(uses: Uses) -> list[Pair]:
     As the graph of the forward pass has it, whatever the order in which layers were made. A block that is
     used twice is nobody's neighbour: what lies between the others and it is another matter for each use.
     """
-    known = {use.edge.node: name for name, calls in uses.calls.items() for use in calls}
+    known = _makers(uses)
     fed_by = {
         name: set().union(*(_nearest(use.origin, known) for use in calls))
         for name, calls in uses.calls.items()
@@ -220,6 +268,11 @@ def neighbours(uses: Uses) -> list[Pair]:
         for source in sources
         if sources == {source} and feeds[source] == {name} and {source, name} <= once
     ]
+
+
+def last(uses: Uses, outputs: Tensor) -> set[str]:
+    """Return the blocks that feed the outputs through nothing but what is in no block."""
+    return _nearest(get_gradient_edge(outputs) if outputs.requires_grad else None, _makers(uses))
 
 
 def explained(uses: Uses, outputs: Tensor) -> dict[str, Block]:
@@ -262,7 +315,10 @@ class RunningStatistics:
         self._counts: dict[Any, int] = {}
 
     def update(self, batch: Statistics) -> bool:
-        """Take over what a batch says; nothing, and return False, if any of it is not finite."""
+        """Take over what a batch says; nothing, and return False, if any of it is not finite.
+
+        The averages are written into the tensors of the batch.
+        """
         if not all(factors.isfinite() for factors in batch.factors.values()):
             return False
         told: dict[Any, Factors] = {**batch.factors, **batch.crosses}
@@ -281,17 +337,14 @@ class RunningStatistics:
         kept: dict[Any, Factors] = {**self.kept.factors, **self.kept.crosses}
         return {
             "counts": dict(self._counts),
-            "factors": {key: [(side.values, side.diagonal) for side in _sides(kept[key])] for key in kept},
+            "factors": {key: factors.state_dict() for key, factors in kept.items()},
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take over what another returned."""
         self._counts = dict(state["counts"])
         self.kept = _divided(
-            {
-                key: Factors(*(Factor(values=values, diagonal=diagonal) for values, diagonal in sides))
-                for key, sides in state["factors"].items()
-            }
+            {key: Factors.from_state_dict(factors) for key, factors in state["factors"].items()}
         )
 
 
@@ -312,8 +365,9 @@ def _are_alike(one: Factors, other: Factors) -> bool:
 
 
 def _mixed(old: Factors, new: Factors, past: float) -> Factors:
-    sides = zip(_sides(old), _sides(new), strict=True)
-    return Factors(*(replace(b, values=torch.lerp(b.values, a.values.to(b.values), past)) for a, b in sides))
+    for a, b in zip(_sides(old), _sides(new), strict=True):
+        b.values.lerp_(a.values.to(b.values), past)  # fresh memory for large matrices costs more than the sum
+    return new
 
 
 def _joined(calls: Sequence[Rows]) -> Rows:
@@ -335,8 +389,7 @@ def _apart(rows: Tensor) -> Tensor:
 def _are_crossed(rows: Mapping[str, Rows], factors: Mapping[str, Factors], i: str, j: str) -> bool:
     if i not in rows or j not in rows or rows[i].outputs.shape[:-1] != rows[j].outputs.shape[:-1]:
         return False
-    sides = (*_sides(factors[i]), *_sides(factors[j]))
-    return not any(side.diagonal or side.values.dim() > 2 for side in sides)
+    return factors[i].are_plain() and factors[j].are_plain()
 
 
 def _cross_a(first: Rows, second: Rows) -> Factor:
@@ -346,6 +399,10 @@ def _cross_a(first: Rows, second: Rows) -> Factor:
 
 def _cross_g(first: Rows, second: Rows) -> Factor:
     return Factor(values=first.outputs.flatten(end_dim=1).T @ second.outputs.flatten(end_dim=1))
+
+
+def _makers(uses: Uses) -> dict[Node, str]:
+    return {use.edge.node: name for name, calls in uses.calls.items() for use in calls}
 
 
 def _nearest(origin: GradientEdge | None, known: Mapping[Node, str]) -> set[str]:

@@ -27,6 +27,9 @@ class Outliving(Generic[Result]):
     def __getitem__(self, name: str) -> Result:
         return self._kept[name]
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._kept
+
     def of(self, name: str, compute: Callable[[], Result]) -> Result:
         """Compute the result anew and return it, or the last one of this name.
 

@@ -8,8 +8,10 @@ import torch
 from torch import nn
 
 from optimizers import EKFAC, KFAC, CrossEntropy
+from optimizers.curvature.blocks import find_blocks
 from optimizers.curvature.eigenbasis import Eigenbasis
-from optimizers.curvature.factors import Factors, Rows
+from optimizers.curvature.forms import Rows
+from optimizers.curvature.statistics import summed
 from optimizers.errors import NotConvergedError
 
 
@@ -25,23 +27,36 @@ def theta(model):
     return nn.utils.parameters_to_vector(model.parameters()).detach().clone()
 
 
+def of_rows(inputs, slopes):
+    """Of cases at one position each."""
+    outputs = slopes[:, None] / math.sqrt(len(slopes))
+    return Rows(inputs=inputs[:, None], outputs=outputs, width=inputs.shape[-1])
+
+
 @pytest.fixture(name="rows")
 def _rows():
     """ā and g of 12 cases that depend on each other, so that no Kronecker product is their curvature."""
     inputs = normal(12, 4, seed=1)
-    return {"layer": Rows(inputs=inputs, slopes=[(normal(12, 3, seed=2) * inputs[:, :1] ** 2) / 12])}
+    return {"layer": of_rows(inputs, normal(12, 3, seed=2) * inputs[:, :1] ** 2)}
 
 
 @pytest.fixture(name="factors")
 def _factors(rows):
-    return Factors.of(rows, {})
+    return summed([rows])
 
 
 def block(rows):
     """The second moment of the gradients of cases, by columns."""
-    cases = [g.outer(a) for g, a in zip(12 * rows["layer"].slopes[0], rows["layer"].inputs, strict=True)]
+    h, g = rows["layer"].lines()
+    cases = [math.sqrt(12) * slope.outer(row) for slope, row in zip(g, h, strict=True)]
     vectors = torch.stack([case.T.reshape(-1) for case in cases])
     return vectors.T @ vectors / 12
+
+
+def kfac_of(statistics):
+    """A ⊗ G."""
+    factors = statistics.factors["layer"]
+    return torch.kron(factors.inputs.values, factors.outputs.values)
 
 
 def written_out(eigenbasis):
@@ -56,22 +71,22 @@ def written_out(eigenbasis):
 @pytest.fixture(name="corrected")
 def _corrected(rows, factors):
     eigenbasis = Eigenbasis().refreshed(factors)
-    eigenbasis.note(rows, decay=0.0)
+    eigenbasis.note([rows], decay=0.0)
     return eigenbasis
 
 
 def test_before_any_measurement_it_is_the_matrix_of_kfac(factors):
     torch.testing.assert_close(
         written_out(Eigenbasis().refreshed(factors)),
-        torch.kron(factors.inputs["layer"], factors.outputs["layer"]),
+        kfac_of(factors),
         rtol=1e-8,
         atol=1e-10,
     )
 
 
 def test_the_corrected_matrix_has_the_diagonal_of_the_true_block_in_that_basis(rows, factors, corrected):
-    _, of_inputs = torch.linalg.eigh(factors.inputs["layer"])
-    _, of_outputs = torch.linalg.eigh(factors.outputs["layer"])
+    _, of_inputs = torch.linalg.eigh(factors.factors["layer"].inputs.values)
+    _, of_outputs = torch.linalg.eigh(factors.factors["layer"].outputs.values)
     basis = torch.kron(of_inputs, of_outputs)
     diagonal = (basis.T @ block(rows) @ basis).diag()
 
@@ -81,7 +96,7 @@ def test_the_corrected_matrix_has_the_diagonal_of_the_true_block_in_that_basis(r
 def test_the_corrected_matrix_is_nearer_to_the_true_block_than_that_of_kfac(rows, factors, corrected):
     truth = block(rows)
     ours = (written_out(corrected) - truth).norm()
-    theirs = (torch.kron(factors.inputs["layer"], factors.outputs["layer"]) - truth).norm()
+    theirs = (kfac_of(factors) - truth).norm()
 
     assert ours < 0.95 * theirs
 
@@ -89,7 +104,7 @@ def test_the_corrected_matrix_is_nearer_to_the_true_block_than_that_of_kfac(rows
 def test_measurements_are_averaged_by_decay(rows, factors, corrected):
     eigenbasis = Eigenbasis().refreshed(factors)
     start = eigenbasis.moments["layer"]
-    eigenbasis.note(rows, decay=0.7)
+    eigenbasis.note([rows], decay=0.7)
 
     expected = 0.7 * start + 0.3 * corrected.moments["layer"]
     torch.testing.assert_close(eigenbasis.moments["layer"], expected)
@@ -98,13 +113,67 @@ def test_measurements_are_averaged_by_decay(rows, factors, corrected):
 @pytest.mark.row(165)
 def test_a_gradient_turned_by_few_rows_is_what_it_is_otherwise():
     inputs, slopes = normal(3, 20, seed=1), normal(3, 30, seed=2)
-    many = {"layer": Rows(inputs=normal(99, 20, seed=3), slopes=[normal(99, 30, seed=4)])}
-    basis, gradients = Eigenbasis().refreshed(Factors.of(many, {})), {"layer": slopes.T @ inputs}
-    ours = basis.solve(gradients, 0.1, {"layer": Rows(inputs=inputs, slopes=[slopes])})["layer"]
+    many = {"layer": of_rows(normal(99, 20, seed=3), normal(99, 30, seed=4))}
+    basis, gradients = Eigenbasis().refreshed(summed([many])), {"layer": slopes.T @ inputs}
+    few = Rows(inputs=inputs[:, None], outputs=slopes[:, None], width=20)
+    ours = basis.solve(gradients, 0.1, {"layer": few})["layer"]
     theirs = basis.solve(gradients, 0.1)["layer"]
 
     torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
     assert not torch.equal(ours, theirs)  # by another way
+
+
+def in_basis(kept, case):
+    turned = case if kept["inputs"] is None else case @ kept["inputs"]
+    return turned if kept["outputs"] is None else kept["outputs"].mT @ turned
+
+
+@pytest.mark.parametrize("at_once", [1, 2**24])
+def test_values_of_layers_with_positions_and_groups_are_mean_squares_of_whole_cases(
+    a_batch, most_likely, monkeypatch, at_once
+):
+    torch.manual_seed(0)
+    modules = [nn.Unflatten(1, (2, 5)), nn.Conv1d(2, 3, 2), nn.Tanh(), nn.Conv1d(3, 6, 2, groups=3)]
+    model, (inputs, targets) = nn.Sequential(*modules, nn.Flatten()).double(), a_batch(7, 10, 3)
+    monkeypatch.setattr("optimizers.curvature.eigenbasis.AT_ONCE", at_once)
+    blocks, params = find_blocks(model), dict(model.named_parameters())
+    cases = []
+    for row in inputs:  # targets are the most likely ones
+        outputs = model(row[None])
+        loss = most_likely.loss(outputs, outputs.argmax(dim=1))
+        cases.append(dict(zip(params, torch.autograd.grad(loss, list(params.values())), strict=True)))
+    optimizer = EKFAC(model, most_likely, decay=0.0)
+    optimizer.step(inputs, targets)
+
+    state = optimizer.state_dict()["eigenbasis"]
+    for name, block in blocks.items():
+        kept = state["bases"]["kept"][name]
+        squares = torch.stack([in_basis(kept, block.matrix(case)).square() for case in cases])
+        torch.testing.assert_close(state["moments"][name], squares.mean(dim=0), rtol=1e-9, atol=1e-15)
+
+
+class Tokens(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.scale, self.head = nn.Embedding(6, 4), nn.Parameter(torch.ones(4)), nn.Linear(4, 3)
+
+    def forward(self, inputs):
+        return self.head(torch.tanh(self.table(inputs.abs().long() % 6).mean(dim=1) * self.scale))
+
+
+def test_a_diagonal_factor_is_its_own_basis(a_batch):
+    torch.manual_seed(0)
+    model, (inputs, targets) = Tokens().double(), a_batch(30, 4, 3)
+    optimizer = EKFAC(model, CrossEntropy())
+    losses = [optimizer.step(3 * inputs, targets).loss for _ in range(30)]
+    kept = optimizer.state_dict()["eigenbasis"]["bases"]["kept"]
+
+    assert losses[-1] < losses[0]
+    assert {name: (of["inputs"] is None, of["outputs"] is None) for name, of in kept.items()} == {
+        "table.weight": (True, False),
+        "scale": (False, True),
+        "head.weight": (False, False),
+    }
 
 
 @pytest.mark.parametrize("l2", [0.0, 0.03])
@@ -118,7 +187,7 @@ def test_a_step_is_minus_lr_times_the_dense_solve(a_network, a_batch, l2):
     optimizer.step(inputs, targets)
 
     state = optimizer.state_dict()["eigenbasis"]
-    kept, moments = state["bases"]["kept"]["0"], state["moments"]["0"]
+    kept, moments = state["bases"]["kept"]["0.weight"], state["moments"]["0.weight"]
     basis = torch.kron(kept["inputs"], kept["outputs"])
     dense = (basis * moments.T.reshape(-1)) @ basis.T + (0.2 + l2) * torch.eye(15, dtype=torch.float64)
     expected = before - 0.4 * torch.linalg.solve(dense, gradient.T.reshape(-1)).reshape(5, 3).T
@@ -128,7 +197,7 @@ def test_a_step_is_minus_lr_times_the_dense_solve(a_network, a_batch, l2):
 
 def test_bases_are_computed_in_the_first_three_updates_and_then_as_told(a_network, a_batch):
     optimizer, batch = EKFAC(a_network(4, 5, 3), CrossEntropy(), refresh_every=5), a_batch(9, 4, 3)
-    ages = [optimizer.step(*batch).ages["0"] for _ in range(12)]
+    ages = [optimizer.step(*batch).ages["0.weight"] for _ in range(12)]
 
     assert ages == [0, 0, 0, 1, 2, 0, 1, 2, 3, 4, 0, 1]
 
@@ -160,20 +229,20 @@ def test_without_any_decomposition_the_last_basis_is_kept_and_training_goes_on(
     optimizer = EKFAC(model, CrossEntropy(), refresh_every=5)
     for _ in range(5):
         optimizer.step(*batch)
-    kept = optimizer.state_dict()["eigenbasis"]["bases"]["kept"]["2"]["inputs"]
+    kept = optimizer.state_dict()["eigenbasis"]["bases"]["kept"]["2.weight"]["inputs"]
     monkeypatch.setattr(torch.linalg, "eigh", failing({torch.float32, torch.float64}))
-    with pytest.warns(RuntimeWarning, match=r"last inverse of '[02]' is kept"):
+    with pytest.warns(RuntimeWarning, match=r"last inverse of '[02]\.weight' is kept"):
         step = optimizer.step(*batch)
 
     assert step.update_norm > 0
-    assert torch.equal(optimizer.state_dict()["eigenbasis"]["bases"]["kept"]["2"]["inputs"], kept)
+    assert torch.equal(optimizer.state_dict()["eigenbasis"]["bases"]["kept"]["2.weight"]["inputs"], kept)
 
 
 def test_without_a_last_basis_the_layer_is_named_and_nothing_moves(a_network, a_batch, monkeypatch):
     model = a_network(4, 5, 3)
     before = theta(model)
     monkeypatch.setattr(torch.linalg, "eigh", failing({torch.float64}))
-    with pytest.raises(NotConvergedError, match="'0, inputs' did not converge"):
+    with pytest.raises(NotConvergedError, match=r"'0\.weight, inputs' did not converge"):
         EKFAC(model, CrossEntropy()).step(*a_batch(9, 4, 3))
 
     assert torch.equal(theta(model), before)
@@ -222,13 +291,13 @@ def test_a_batch_with_nan_changes_nothing_and_training_goes_on(a_network, a_batc
     model, (inputs, targets) = a_network(4, 5, 3), a_batch(9, 4, 3)
     optimizer = EKFAC(model, CrossEntropy())
     optimizer.step(inputs, targets)
-    before, moments = theta(model), optimizer.state_dict()["eigenbasis"]["moments"]["0"]
+    before, moments = theta(model), optimizer.state_dict()["eigenbasis"]["moments"]["0.weight"]
     spoilt = inputs.clone()
     spoilt[2, 1] = math.nan
 
     assert optimizer.step(spoilt, targets).update_norm == 0
     assert torch.equal(theta(model), before)
-    assert torch.equal(optimizer.state_dict()["eigenbasis"]["moments"]["0"], moments)
+    assert torch.equal(optimizer.state_dict()["eigenbasis"]["moments"]["0.weight"], moments)
     assert optimizer.step(inputs, targets).update_norm > 0
 
 

@@ -14,9 +14,8 @@ from torch import nn
 from optimizers import KFAC, Bernoulli, CrossEntropy, Gaussian, squared_error
 from optimizers.curvature.block_diagonal import BlockDiagonal
 from optimizers.curvature.dense import gauss_newton, jacobian, output_curvature
-from optimizers.curvature.kronecker import precondition
 from optimizers.curvature.network import Network
-from optimizers.kronecker_factored import Seen
+from optimizers.seen import Seen
 from optimizers.solvers.cg import conjugate_gradients
 
 OMEGA = (19 / 20) ** 5  # ω₁, for λ
@@ -140,11 +139,11 @@ def test_on_a_quadratic_with_one_inverse_its_steps_are_those_of_preconditioned_c
     for _ in range(6):
         optimizer.step(inputs, targets)
         path.append(theta(model) - start)
-    kept = optimizer.state_dict()["inverse"]["kept"][""]
+    kept = optimizer.state_dict()["inverse"]["kept"]["weight"]
 
     def preconditioned(vector):
         joined = torch.cat([vector[:10].reshape(2, 5), vector[10:, None]], dim=1)
-        solved = precondition(joined, kept["inputs"], kept["outputs"])
+        solved = kept["outputs"] @ joined @ kept["inputs"]
         return torch.cat([solved[:, :5].reshape(-1), solved[:, 5]])
 
     solved = conjugate_gradients(
@@ -184,9 +183,9 @@ def test_one_step_of_conjugate_gradients_is_the_rescaled_step(a_network, a_batch
     def preconditioned(vector):
         nn.utils.vector_to_parameters(vector, other.parameters())
         parts = []
-        for name, layer in (("0", other[0]), ("2", other[2])):
+        for name, layer in (("0.weight", other[0]), ("2.weight", other[2])):
             joined = torch.cat([layer.weight, layer.bias[:, None]], dim=1).detach()
-            solved = precondition(joined, kept[name]["inputs"], kept[name]["outputs"])
+            solved = kept[name]["outputs"] @ joined @ kept[name]["inputs"]
             parts += [solved[:, :-1].reshape(-1), solved[:, -1]]
         return torch.cat(parts)
 
@@ -236,7 +235,7 @@ def test_inverses_are_computed_in_the_first_three_updates_and_for_three_gammas_b
     assert list(inverted) == [1, 2, 3, 17, 18, 19, 37, 38, 39]  # no update pays for all three
     assert inverted[1] == [2.0]
     assert [*inverted[17], *inverted[18], *inverted[19]] == pytest.approx([2 / omega, 2 * omega, 2.0])
-    assert [step.ages["0"] for step in steps[:5]] == [0, 0, 0, 1, 2]
+    assert [step.ages["0.weight"] for step in steps[:5]] == [0, 0, 0, 1, 2]
 
 
 @pytest.mark.row(138)
@@ -332,7 +331,7 @@ def test_a_batch_whose_factors_are_not_finite_changes_neither_weights_nor_factor
     before, kept = theta(model), copy.deepcopy(optimizer.state_dict()["averages"])
     huge = torch.full((9, 3), 1e200, dtype=torch.float64)  # its square overflows
     with monkeypatch.context() as patch:
-        patch.setattr("optimizers.kronecker_factored.signals", lambda *_: [huge])
+        patch.setattr("optimizers.seen.slopes_at", lambda *_: [huge])
         step = optimizer.step(*batch)
 
     assert step.update_norm == 0
@@ -394,12 +393,12 @@ def test_factors_and_model_can_be_of_fewer_cases(a_network, a_batch):
             generator=a_stream(),
         )
         optimizer.step(batch, targets)
-        kept.append(optimizer.state_dict()["averages"]["factors"]["outputs"]["0"])
+        kept.append(optimizer.state_dict()["averages"]["factors"]["0.weight"]["outputs"])
 
     assert torch.equal(*kept)
     whole = KFAC(a_network(4, 5, 3), CrossEntropy(), damping=1.0, generator=a_stream())
     whole.step(inputs, targets)
-    assert not torch.equal(whole.state_dict()["averages"]["factors"]["outputs"]["0"], kept[0])
+    assert not torch.equal(whole.state_dict()["averages"]["factors"]["0.weight"]["outputs"], kept[0])
 
 
 @pytest.mark.row(163)

@@ -7,10 +7,8 @@ import torch
 from torch import nn
 
 from optimizers import KFAC, Bernoulli, squared_error
-from optimizers.curvature.factors import Factors
-from optimizers.curvature.network import Network
-from optimizers.curvature.signals import signals
-from optimizers.linear_blocks import LinearBlocks
+from optimizers.curvature.blocks import find_blocks, recording
+from optimizers.curvature.statistics import exact_slopes, measure
 
 WIDTHS = (4, 3, 4, 2)
 UNDAMPED = 1e-30
@@ -190,9 +188,9 @@ def test_the_units_and_the_origin_of_the_inputs_make_no_difference(a_network, ba
 
 
 def factors_of(model, inputs):
-    forward = LinearBlocks(model).forward(Network(model, inputs), dict(model.named_parameters()))
-    sent = signals(Bernoulli(), forward.outputs.detach(), None, "exact", torch.Generator())
-    return Factors.of(LinearBlocks(model).rows(forward, sent), {})
+    with recording(model, find_blocks(model)) as uses:
+        outputs = model(inputs)
+    return measure(uses, outputs, exact_slopes(Bernoulli(), outputs.detach(), torch.Generator())).factors
 
 
 def whitening(a):
@@ -209,8 +207,8 @@ def whitening(a):
 def test_it_is_gradient_descent_where_activities_are_white_and_so_are_gradients(batch):
     model = transformed(*plain())
     factors = factors_of(model, batch[0])
-    omegas = [whitening(a) for a in factors.inputs.values()]
-    roots = [torch.linalg.eigh(g) for g in factors.outputs.values()]
+    omegas = [whitening(each.inputs.values) for each in factors.values()]
+    roots = [torch.linalg.eigh(each.outputs.values) for each in factors.values()]
     phis = [(vectors / values.sqrt()) @ vectors.T for values, vectors in roots]
     white = transformed(omegas, phis)
     last = nn.Linear(2, 2, bias=False).double()

@@ -1,6 +1,7 @@
 """The factors and both inverses of K-FAC beside matrices that are written out."""
 
 import warnings
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -10,15 +11,16 @@ from torch import nn
 from optimizers import KFAC, Bernoulli, squared_error
 from optimizers.curvature.block_diagonal import BlockDiagonal
 from optimizers.curvature.block_tridiagonal import BlockTridiagonal
+from optimizers.curvature.blocks import find_blocks, recording
 from optimizers.curvature.dense import gauss_newton, jacobian, output_curvature
-from optimizers.curvature.factors import FactorAverages, Factors
+from optimizers.curvature.factor import Factor
 from optimizers.curvature.network import Network
-from optimizers.curvature.signals import signals
+from optimizers.curvature.statistics import RunningStatistics, neighbours, rows_of, slopes_at, summed
 from optimizers.damping.factored import damped
 from optimizers.errors import SingularFactorError
-from optimizers.linear_blocks import LinearBlocks, junctions
 
-NAMES = ["0", "2", "4"]
+NAMES = ["0.weight", "2.weight", "4.weight"]
+PAIRS = [("0.weight", "2.weight"), ("2.weight", "4.weight")]
 
 
 def a_stream(seed=0):
@@ -26,11 +28,25 @@ def a_stream(seed=0):
 
 
 def seen(model, inputs, objective=None, kind="exact", seed=0):
-    """The rows of each layer, and the junctions."""
-    network = Network(model, inputs)
-    forward = LinearBlocks(model).forward(network, dict(model.named_parameters()))
-    sent = signals(objective or Bernoulli(), forward.outputs.detach(), None, kind, a_stream(seed))
-    return LinearBlocks(model).rows(forward, sent), junctions(forward)
+    """The rows of each slope, and the pairs of layers."""
+    blocks = find_blocks(model)
+    with recording(model, blocks) as uses:
+        outputs = model(inputs)
+    slopes = slopes_at(kind, objective or Bernoulli(), outputs.detach(), None, a_stream(seed))
+    return [rows_of(uses, outputs, sent, retain_graph=True) for sent in slopes], neighbours(uses)
+
+
+def statistics_of(model, inputs, **kind):
+    rows, pairs = seen(model, inputs, **kind)
+    return summed(rows, pairs=pairs)
+
+
+def a_of(statistics, name):
+    return statistics.factors[name].inputs.values
+
+
+def g_of(statistics, name):
+    return statistics.factors[name].outputs.values
 
 
 @pytest.fixture(name="net")
@@ -45,7 +61,7 @@ def _inputs(a_batch):
 
 @pytest.fixture(name="factors")
 def _factors(net, inputs):
-    return Factors.of(*seen(net, inputs))
+    return statistics_of(net, inputs)
 
 
 def vec(matrices):
@@ -53,7 +69,7 @@ def vec(matrices):
 
 
 def apart(vector, factors):
-    sizes = {name: (len(factors.outputs[name]), len(factors.inputs[name])) for name in NAMES}
+    sizes = {name: (len(g_of(factors, name)), len(a_of(factors, name))) for name in NAMES}
     pieces = vector.split([rows * columns for rows, columns in sizes.values()])
     return {
         name: piece.reshape(columns, rows).T
@@ -62,18 +78,18 @@ def apart(vector, factors):
 
 
 def written_out(inverse, factors):
-    size = sum(len(factors.outputs[name]) * len(factors.inputs[name]) for name in NAMES)
+    size = sum(len(g_of(factors, name)) * len(a_of(factors, name)) for name in NAMES)
     columns = [vec(inverse.solve(apart(unit, factors))) for unit in torch.eye(size, dtype=torch.float64)]
     return torch.stack(columns, dim=1)
 
 
 def blocks_of(matrix, factors):
-    sizes = [len(factors.outputs[name]) * len(factors.inputs[name]) for name in NAMES]
+    sizes = [len(g_of(factors, name)) * len(a_of(factors, name)) for name in NAMES]
     return [rows.split(sizes, dim=1) for rows in matrix.split(sizes)]
 
 
 def gradients_like(factors, seed=3):
-    size = sum(len(factors.outputs[name]) * len(factors.inputs[name]) for name in NAMES)
+    size = sum(len(g_of(factors, name)) * len(a_of(factors, name)) for name in NAMES)
     return apart(torch.randn(size, generator=a_stream(seed), dtype=torch.float64), factors)
 
 
@@ -81,10 +97,10 @@ def damped_dense(factors, gamma):
     """F̃ on and beside the diagonal; both factors of each diagonal block are damped."""
     dense = {}
     for name in NAMES:
-        a, g = damped(factors.inputs[name], factors.outputs[name], gamma=gamma)
+        a, g = damped(a_of(factors, name), g_of(factors, name), gamma=gamma)
         dense[name, name] = torch.kron(a, g)
-    for lower, junction in factors.junctions.items():
-        dense[lower, junction.upper] = torch.kron(junction.inputs, junction.outputs)
+    for pair, cross in factors.crosses.items():
+        dense[pair] = torch.kron(cross.inputs.values, cross.outputs.values)
     return dense
 
 
@@ -113,7 +129,7 @@ def test_the_tridiagonal_matrix_is_the_factored_one_on_and_beside_the_diagonal(f
 
     for place, name in enumerate(NAMES):
         close(blocks[place][place], dense[name, name])
-    for place, (lower, upper) in enumerate([("0", "2"), ("2", "4")]):
+    for place, (lower, upper) in enumerate(PAIRS):
         close(blocks[place][place + 1], dense[lower, upper])
         close(blocks[place + 1][place], dense[lower, upper].T)
 
@@ -132,14 +148,13 @@ def test_the_inverse_of_the_tridiagonal_form_has_no_block_beyond_those_beside_th
 def test_the_tridiagonal_product_is_that_of_the_dense_inverse(factors):
     """The dense truth is put together from Ψ, Σ as they are defined, block by block."""
     dense, gradients = damped_dense(factors, 0.1), gradients_like(factors)
-    psi = {("0", "2"): None, ("2", "4"): None}
     size = sum(len(dense[name, name]) for name in NAMES)
     starts, start = {}, 0
     for name in NAMES:
         starts[name], start = slice(start, start + len(dense[name, name])), start + len(dense[name, name])
     xi = torch.eye(size, dtype=torch.float64)
-    precisions = [torch.linalg.inv(dense["4", "4"])]
-    for lower, upper in reversed(psi):
+    precisions = [torch.linalg.inv(dense[NAMES[2], NAMES[2]])]
+    for lower, upper in reversed(PAIRS):
         regression = dense[lower, upper] @ torch.linalg.inv(dense[upper, upper])
         xi[starts[lower], starts[upper]] = -regression
         left = dense[lower, lower] - regression @ dense[upper, upper] @ regression.T
@@ -155,7 +170,7 @@ def test_the_precision_of_the_chain_holds_the_coefficients_that_predict_a_layer_
     dense = damped_dense(factors, 0.1)
     coefficients = -torch.linalg.solve(precision[0][0], precision[0][1])
 
-    close(coefficients, torch.linalg.solve(dense["2", "2"].T, dense["0", "2"].T).T)
+    close(coefficients, torch.linalg.solve(dense[NAMES[1], NAMES[1]].T, dense[PAIRS[0]].T).T)
 
 
 @pytest.mark.row(180)
@@ -176,9 +191,9 @@ def test_rows_of_a_precision_matrix_are_regressions_on_all_other_variables():
 @pytest.mark.parametrize("kind", [BlockDiagonal, BlockTridiagonal])
 def test_products_by_the_few_rows_of_a_batch_are_those_by_its_gradient(a_network, a_batch, kind):
     model = a_network(12, 9, 11, 10)
-    factors = Factors.of(*seen(model, a_batch(40, 12, 2)[0]))
-    few, _ = seen(model, a_batch(2, 12, 2, seed=5)[0], kind="sampled")
-    gradients = {name: rows.slopes[0].T @ rows.inputs for name, rows in few.items()}
+    factors = statistics_of(model, a_batch(40, 12, 2)[0])
+    [few], _ = seen(model, a_batch(2, 12, 2, seed=5)[0], kind="sampled")
+    gradients = {name: rows.gradient() for name, rows in few.items()}
     inverse = kind().refreshed(factors, 0.1)
     ours, theirs = inverse.solve(gradients, few), inverse.solve(gradients)
 
@@ -187,8 +202,8 @@ def test_products_by_the_few_rows_of_a_batch_are_those_by_its_gradient(a_network
         assert not torch.equal(ours[name], theirs[name])  # by another way
 
 
-def test_without_junctions_the_tridiagonal_inverse_is_block_diagonal(factors):
-    alone = Factors(inputs=factors.inputs, outputs=factors.outputs, junctions={})
+def test_without_crosses_the_tridiagonal_inverse_is_block_diagonal(factors):
+    alone = replace(factors, crosses={})
     gradients = gradients_like(factors)
     ours = BlockTridiagonal().refreshed(alone, 0.1).solve(gradients)
     theirs = BlockDiagonal().refreshed(alone, 0.1).solve(gradients)
@@ -204,15 +219,16 @@ def test_a_refreshed_inverse_leaves_the_old_one_as_it_was(factors, kind):
     new = old.refreshed(factors, 1.0)
 
     assert all(torch.equal(old.solve(gradients)[name], before[name]) for name in NAMES)
-    assert not torch.equal(new.solve(gradients)["0"], before["0"])
+    assert not torch.equal(new.solve(gradients)["0.weight"], before["0.weight"])
 
 
 @pytest.mark.parametrize("kind", [BlockDiagonal, BlockTridiagonal])
 def test_a_layer_without_an_inverse_keeps_its_last_one_with_a_warning(factors, kind):
     gradients, last = gradients_like(factors), kind().refreshed(factors, 0.1)
-    bad = Factors(inputs={**factors.inputs, "0": -factors.inputs["0"]}, outputs=factors.outputs, junctions={})
-    with pytest.warns(RuntimeWarning, match="last inverse of '0' is kept"):
-        kept = last.refreshed(Factors(**{**vars(bad), "junctions": factors.junctions}), 0.1)
+    wrong = replace(factors.factors["0.weight"], inputs=Factor(values=-a_of(factors, "0.weight")))
+    bad = replace(factors, factors={**factors.factors, "0.weight": wrong})
+    with pytest.warns(RuntimeWarning, match=r"last inverse of '0\.weight' is kept"):
+        kept = last.refreshed(bad, 0.1)
 
     assert kept.failures == 1
     assert all(torch.equal(kept.solve(gradients)[name], last.solve(gradients)[name]) for name in NAMES)
@@ -220,12 +236,9 @@ def test_a_layer_without_an_inverse_keeps_its_last_one_with_a_warning(factors, k
 
 @pytest.mark.parametrize("kind", [BlockDiagonal, BlockTridiagonal])
 def test_without_any_inverse_a_layer_is_named(factors, kind):
-    bad = Factors(
-        inputs=factors.inputs,
-        outputs={**factors.outputs, "2": -factors.outputs["2"]},
-        junctions=factors.junctions,
-    )
-    with pytest.raises(SingularFactorError, match=r"layer '[02]'"):
+    wrong = replace(factors.factors["2.weight"], outputs=Factor(values=-g_of(factors, "2.weight")))
+    bad = replace(factors, factors={**factors.factors, "2.weight": wrong})
+    with pytest.raises(SingularFactorError, match=r"layer '[02]\.weight'"):
         kind().refreshed(bad, 1e-3)
 
 
@@ -233,45 +246,30 @@ def test_without_any_inverse_a_layer_is_named(factors, kind):
 
 
 @pytest.mark.row(166)
-def test_the_first_average_is_the_batch_and_later_ones_forget_by_their_number(net, a_batch):
-    averages, batches = FactorAverages(0.6), [a_batch(9, 4, 2, seed=seed)[0] for seed in range(4)]
-    factors = [Factors.of(*seen(net, batch)) for batch in batches]
-    expected = factors[0].inputs["2"]
-    assert torch.equal(averages.add(factors[0]).inputs["2"], expected)
-    for k, new in enumerate(factors[1:], start=2):
-        keep = min(1 - 1 / k, 0.6)
-        expected = keep * expected + (1 - keep) * new.inputs["2"]
-        close(averages.add(new).inputs["2"], expected, 1e-12)
-
-
-@pytest.mark.row(166)
 def test_factors_between_layers_are_averaged_as_those_of_layers_are(net, a_batch):
-    averages = FactorAverages(0.95)
-    factors = [Factors.of(*seen(net, a_batch(9, 4, 2, seed=seed)[0])) for seed in range(3)]
-    parts = ("inputs", "outputs")
-    truth = {part: sum(getattr(each.junctions["0"], part) for each in factors) / 3 for part in parts}
-    for new in factors:
-        mean = averages.add(new)
+    running, batches = RunningStatistics(), [a_batch(9, 4, 2, seed=seed)[0] for seed in range(3)]
+    each = [statistics_of(net, batch).crosses[PAIRS[0]].outputs.values for batch in batches]
+    for batch in batches:
+        running.update(statistics_of(net, batch))
 
-    for part in parts:  # while k is small the average is the mean of all
-        close(getattr(mean.junctions["0"], part), truth[part], 1e-12)
+    # while k is small the average is the mean of all
+    close(running.kept.crosses[PAIRS[0]].outputs.values, sum(each) / 3, 1e-12)
 
 
 def test_factors_between_layers_are_mean_products_of_their_rows(net, inputs):
-    rows, _ = seen(net, inputs, kind="sampled")
-    junction = Factors.of(rows, {"0": "2"}).junctions["0"]
-    lower, upper = rows["0"], rows["2"]
-    outputs = sum(g.outer(h) for g, h in zip(lower.slopes[0] * 30, upper.slopes[0] * 30, strict=True)) / 30
+    [rows], pairs = seen(net, inputs, kind="sampled")
+    cross = summed([rows], pairs=pairs).crosses[PAIRS[0]]
+    (a, g), (b, h) = (rows[name].lines() for name in PAIRS[0])
 
-    close(junction.inputs, sum(a.outer(b) for a, b in zip(lower.inputs, upper.inputs, strict=True)) / 30)
-    close(junction.outputs, outputs)
+    close(cross.inputs.values, sum(x.outer(y) for x, y in zip(a, b, strict=True)) / 30)
+    close(cross.outputs.values, sum(x.outer(y) for x, y in zip(g, h, strict=True)))
 
 
 @pytest.mark.row(141)
 def test_exact_factors_are_the_mean_of_sampled_ones(net, inputs):
-    exact = Factors.of(*seen(net, inputs)).outputs["2"]
+    exact = g_of(statistics_of(net, inputs), "2.weight")
     many = inputs.repeat(400, 1)
-    sampled = Factors.of(*seen(net, many, kind="sampled")).outputs["2"]
+    sampled = g_of(statistics_of(net, many, kind="sampled"), "2.weight")
 
     close(sampled, exact, 0.05)
 
@@ -283,13 +281,14 @@ def dense_fisher(model, inputs, objective):
 
 def factored_fisher(model, inputs, objective):
     """F̃ in the order of torch's parameters: every block of layers is Ā_ij ⊗ G_ij."""
-    rows, _ = seen(model, inputs, objective)
-    order, names = [], list(rows)
+    slopes, _ = seen(model, inputs, objective)
+    lines = [{name: rows.lines() for name, rows in of_slope.items()} for of_slope in slopes]
+    order, names = [], list(lines[0])
     blocks = [
         [
             torch.kron(
-                rows[i].inputs.T @ rows[j].inputs / len(inputs),
-                len(inputs) * sum(g.T @ h for g, h in zip(rows[i].slopes, rows[j].slopes, strict=True)),
+                lines[0][i][0].T @ lines[0][j][0] / len(inputs),
+                sum(of_slope[i][1].T @ of_slope[j][1] for of_slope in lines),
             )
             for j in names
         ]
@@ -297,7 +296,7 @@ def factored_fisher(model, inputs, objective):
     ]
     start = 0
     for name in names:  # [W b] by columns; torch has W by rows, then b
-        outputs, columns = rows[name].slopes[0].shape[1], rows[name].inputs.shape[1]
+        columns, outputs = (side.shape[1] for side in lines[0][name])
         places = start + torch.arange(outputs * columns).reshape(columns, outputs)
         order += [places[:-1].T.reshape(-1), places[-1]]
         start += outputs * columns
@@ -331,15 +330,13 @@ def with_all_targets(model, inputs):
     for outcome in product([0.0, 1.0], repeat=chances.shape[1]):
         targets = torch.tensor(outcome, dtype=torch.float64).expand_as(chances)
         weight = torch.where(targets > 0, chances, 1 - chances).prod(dim=1) / len(inputs)
-        forward = LinearBlocks(model).forward(Network(model, inputs), dict(model.named_parameters()))
-        rows = LinearBlocks(model).rows(forward, [torch.sigmoid(forward.outputs.detach()) - targets])
-        parts.append((weight, rows))
+        with recording(model, find_blocks(model)) as uses:
+            outputs = model(inputs)
+        rows = rows_of(uses, outputs, torch.sigmoid(outputs.detach()) - targets)
+        parts.append((weight, {name: each.lines() for name, each in rows.items()}))
     weights = torch.cat([weight for weight, _ in parts])
     stacked = {
-        name: (
-            torch.cat([rows[name].inputs for _, rows in parts]),
-            torch.cat([rows[name].slopes[0] for _, rows in parts]),
-        )
+        name: tuple(torch.cat([rows[name][side] for _, rows in parts]) for side in (0, 1))
         for name in parts[0][1]
     }
     return weights, stacked
@@ -368,7 +365,7 @@ def test_the_error_of_an_entry_is_its_cumulants(net, inputs):
         pairs = [((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2))]
         return mean(*v) - sum(mean(v[a], v[b]) * mean(v[c], v[d]) for (a, b), (c, d) in pairs)
 
-    (a_lower, g_lower), (a_upper, g_upper) = rows["0"], rows["2"]
+    (a_lower, g_lower), (a_upper, g_upper) = rows["0.weight"], rows["2.weight"]
     for i, j, k, m in product(range(4), range(4), range(3), range(3)):
         a1, a2, g1, g2 = a_lower[:, i], a_upper[:, j % 4], g_lower[:, k], g_upper[:, m]
         error = mean(a1, a2, g1, g2) - mean(a1, a2) * mean(g1, g2)
@@ -404,15 +401,21 @@ class Branched(nn.Module):
 
 
 def test_a_chain_is_linked_in_the_order_of_its_calls(net, inputs):
-    assert seen(net, inputs)[1] == {"0": "2", "2": "4"}
-    assert seen(Reordered(), inputs)[1] == {"first": "last"}
+    assert seen(net, inputs)[1] == PAIRS
+    assert seen(Reordered(), inputs)[1] == [("first.weight", "last.weight")]
 
 
 def test_where_layers_do_not_follow_one_another_there_is_no_link_and_one_warning(inputs):
-    with pytest.warns(UserWarning, match="follows 'left', 'right', 'trunk': block-diagonal") as warned:
-        found = seen(Branched(), inputs)[1]
+    optimizer, targets = (
+        KFAC(Branched(), Bernoulli(), inverse="block_tridiagonal"),
+        (inputs[:, :2] > 0).double(),
+    )
+    alone = r"follows 'left\.weight', 'right\.weight', 'trunk\.weight': block-diagonal"
+    with pytest.warns(UserWarning, match=alone) as warned:
+        optimizer.step(inputs, targets)
+    optimizer.step(inputs, targets)  # where a warning is an error
 
-    assert found == {"joint": "last"}
+    assert optimizer.state_dict()["inverse"]["uppers"] == {"joint.weight": "last.weight"}
     assert len(warned) == 1
 
 

@@ -8,15 +8,9 @@ from torch import nn
 from torch.func import functional_call, jacrev
 
 from optimizers import CrossEntropy
-from optimizers.curvature.kronecker import (
-    expected_output_factor,
-    input_factor,
-    output_factor,
-    precondition,
-)
-from optimizers.damping.factored import damped
-from optimizers.layers import linear_layers, recording
-from optimizers.solvers.cholesky import inverse
+from optimizers.curvature.blocks import find_blocks, recording
+from optimizers.curvature.forms import Rows
+from optimizers.curvature.statistics import exact_slopes, factors_of, measure, sampled_slopes
 
 CLASSES = 3
 EXACT = {"rtol": 1e-10, "atol": 1e-14}  # a few hundred float64 operations
@@ -69,32 +63,24 @@ def true_fisher_block(model, inputs, layer):
 
 def factors(model, inputs):
     """A and G by layer, from one recorded forward pass and one backward pass per class."""
-    with recording(linear_layers(model)) as records:
+    with recording(model, find_blocks(model)) as uses:
         outputs = model(inputs)
-    edges = [record.edge for record in records.values()]
-    by_class = [
-        torch.autograd.grad(
-            CrossEntropy().loss(outputs, torch.full((len(inputs),), target)), edges, retain_graph=True
-        )
-        for target in range(CLASSES)
-    ]
-    predicted = outputs.detach().softmax(dim=1)
-    return {
-        name: (
-            input_factor(record.activations, bias=True),
-            expected_output_factor(torch.stack(rows), predicted),
-        )
-        for (name, record), rows in zip(records.items(), zip(*by_class, strict=True), strict=True)
-    }
+    slopes = exact_slopes(CrossEntropy(), outputs.detach(), torch.Generator())
+    found = measure(uses, outputs, slopes).factors
+    return {name.removesuffix(".weight"): each for name, each in found.items()}
+
+
+def written_out(pair):
+    return torch.kron(pair.inputs.values, pair.outputs.values)
 
 
 @pytest.mark.parametrize("activation", [nn.Identity, nn.Tanh])
 def test_both_factors_equal_their_jacobian_built_truth(a_network, a_batch, activation):
     model, (inputs, _) = a_network(4, 5, 3, CLASSES, activation=activation), a_batch(6, 4, CLASSES)
 
-    for layer, (of_inputs, of_outputs) in factors(model, inputs).items():
-        torch.testing.assert_close(of_inputs, true_input_factor(model, inputs, layer), **EXACT)
-        torch.testing.assert_close(of_outputs, true_output_factor(model, inputs, layer), **EXACT)
+    for layer, pair in factors(model, inputs).items():
+        torch.testing.assert_close(pair.inputs.values, true_input_factor(model, inputs, layer), **EXACT)
+        torch.testing.assert_close(pair.outputs.values, true_output_factor(model, inputs, layer), **EXACT)
 
 
 @pytest.mark.parametrize("repeats", [1, 5])
@@ -104,7 +90,7 @@ def test_on_one_distinct_input_the_product_is_the_exact_fisher_block(a_network, 
     model, (inputs, _) = a_network(4, 5, 3, CLASSES, activation=activation), a_batch(1, 4, CLASSES)
 
     for layer, pair in factors(model, inputs.repeat(repeats, 1)).items():
-        torch.testing.assert_close(torch.kron(*pair), true_fisher_block(model, inputs, layer), **EXACT)
+        torch.testing.assert_close(written_out(pair), true_fisher_block(model, inputs, layer), **EXACT)
 
 
 @pytest.mark.parametrize("activation", [nn.Identity, nn.Tanh])
@@ -116,39 +102,38 @@ def test_where_the_prediction_is_constant_the_last_block_is_exact_for_any_inputs
     nn.init.zeros_(model[-1].weight)
 
     pair = factors(model, inputs)["2"]
-    torch.testing.assert_close(torch.kron(*pair), true_fisher_block(model, inputs, "2"), **EXACT)
+    torch.testing.assert_close(written_out(pair), true_fisher_block(model, inputs, "2"), **EXACT)
 
 
 def test_the_sampled_factor_is_within_four_standard_errors_of_the_exact_one(a_network, a_batch):
     model, (inputs, _) = a_network(4, 3, CLASSES), a_batch(4, 4, CLASSES)
     draws = 5000
-    with recording(linear_layers(model)) as records:
+    with recording(model, find_blocks(model)) as uses:
         outputs = model(inputs.repeat_interleave(draws, dim=0))
-    sampled = CrossEntropy().sample(outputs.detach(), torch.Generator().manual_seed(0))
-    loss = CrossEntropy().loss(outputs, sampled)
-    backward = torch.autograd.grad(loss, [record.edge for record in records.values()])
+    slopes = sampled_slopes(CrossEntropy(), outputs.detach(), torch.Generator().manual_seed(0))
+    sampled = measure(uses, outputs, slopes, retain_graph=True).factors
 
-    for layer, rows in zip(records, backward, strict=True):
-        gradients = (rows * len(rows)).reshape(len(inputs), draws, -1)
+    for name, [use] in uses.calls.items():
+        (rows,) = torch.autograd.grad(outputs, use.edge, slopes[0], retain_graph=True)
+        gradients = rows.reshape(len(inputs), draws, -1)
         squares = gradients[:, :, :, None] * gradients[:, :, None, :]
         standard_error = (squares.var(dim=1).mean(dim=0) / len(rows)).sqrt()
-        error = output_factor(rows) - true_output_factor(model, inputs, layer)
-        assert (error.abs() < 4 * standard_error).all()
+        truth = true_output_factor(model, inputs, name.removesuffix(".weight"))
+        assert ((sampled[name].outputs.values - truth).abs() < 4 * standard_error).all()
 
 
 @pytest.mark.row(136)
 def test_the_damped_product_over_all_layers_is_the_dense_block_diagonal_solve(a_network, a_batch):
     model, (inputs, targets) = a_network(4, 5, 3, CLASSES), a_batch(6, 4, CLASSES)
     CrossEntropy().loss(model(inputs), targets).backward()
-    pairs = [damped(*pair, gamma=1e-2) for pair in factors(model, inputs).values()]
+    pairs = [pair.damped(1e-2) for pair in factors(model, inputs).values()]
     gradients = [torch.cat([m.weight.grad, m.bias.grad[:, None]], dim=1) for m in model[::2]]
 
     ours = [
-        precondition(gradient, inverse(of_inputs), inverse(of_outputs))
-        for gradient, (of_inputs, of_outputs) in zip(gradients, pairs, strict=True)
+        pair.inverse("of a layer").times(gradient) for gradient, pair in zip(gradients, pairs, strict=True)
     ]
 
-    dense = torch.block_diag(*[torch.kron(*pair) for pair in pairs])
+    dense = torch.block_diag(*[written_out(pair) for pair in pairs])
     truth = torch.linalg.solve(dense, torch.cat([vec(gradient) for gradient in gradients]))
     assert (torch.cat([vec(step) for step in ours]) - truth).norm() <= 1e-8 * truth.norm()
 
@@ -163,31 +148,33 @@ def test_the_damped_product_over_all_layers_is_the_dense_block_diagonal_solve(a_
 )
 def test_a_damped_solve_equals_the_dense_kronecker_solve(inputs, outputs, examples, gamma, seed):
     torch.manual_seed(seed)
-    activations = torch.randn(examples, inputs, dtype=torch.float64)
-    rows = torch.randn(examples, outputs, dtype=torch.float64) / examples
-    gradient = torch.randn(outputs, inputs + 1, dtype=torch.float64)
+    rows = Rows(
+        inputs=torch.randn(examples, 1, inputs, dtype=torch.float64),
+        outputs=torch.randn(examples, 1, outputs, dtype=torch.float64),
+        width=inputs,
+    )
+    gradient = torch.randn(outputs, inputs, dtype=torch.float64)
 
-    pair = damped(input_factor(activations, bias=True), output_factor(rows), gamma=gamma)
-    ours = vec(precondition(gradient, inverse(pair[0]), inverse(pair[1])))
+    pair = factors_of(rows).damped(gamma)
+    ours = vec(pair.inverse("of a layer").times(gradient))
 
-    truth = torch.linalg.solve(torch.kron(*pair), vec(gradient))
+    truth = torch.linalg.solve(written_out(pair), vec(gradient))
     assert (ours - truth).norm() <= 1e-8 * truth.norm()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(examples=st.integers(1, 8), copies=st.integers(2, 4), seed=st.integers(0, 10_000))
 def test_repeating_the_batch_changes_neither_factor(examples, copies, seed):
     torch.manual_seed(seed)
-    activations = torch.randn(examples, 3, dtype=torch.float64)
-    rows = torch.randn(examples, 2, dtype=torch.float64)  # of the mean loss, so copies divide them again
+    model, inputs = nn.Sequential(nn.Linear(3, 2)).double(), torch.randn(examples, 3, dtype=torch.float64)
+    once, often = factors(model, inputs)["0"], factors(model, inputs.repeat(copies, 1))["0"]
 
-    torch.testing.assert_close(
-        input_factor(activations.repeat(copies, 1), bias=True), input_factor(activations, bias=True), **EXACT
-    )
-    torch.testing.assert_close(output_factor(rows.repeat(copies, 1) / copies), output_factor(rows), **EXACT)
+    torch.testing.assert_close(often.inputs.values, once.inputs.values, **EXACT)
+    torch.testing.assert_close(often.outputs.values, once.outputs.values, **EXACT)
 
 
 def test_a_layer_without_bias_has_no_homogeneous_coordinate():
-    activations = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    model = nn.Sequential(nn.Linear(2, 2, bias=False))
+    found = factors(model, torch.tensor([[1.0, 2.0], [3.0, 4.0]]))["0"]
 
-    torch.testing.assert_close(input_factor(activations, bias=False), torch.tensor([[5.0, 7.0], [7.0, 10.0]]))
+    torch.testing.assert_close(found.inputs.values, torch.tensor([[5.0, 7.0], [7.0, 10.0]]))

@@ -10,11 +10,11 @@ import torch
 from torch import nn
 
 from optimizers import Bernoulli, CrossEntropy, squared_error
-from optimizers.curvature.kronecker import expected_output_factor, input_factor
+from optimizers.curvature.blocks import find_blocks, recording
 from optimizers.curvature.network import Network
 from optimizers.curvature.products import Jacobian, empirical_fisher, fisher, gauss_newton, hessian
+from optimizers.curvature.statistics import exact_slopes, measure
 from optimizers.curvature.vectors import flat
-from optimizers.layers import linear_layers, recording
 
 CASES, OUTPUTS = 6, 3
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}
@@ -102,17 +102,10 @@ def test_jacobian_products_agree_with_it(setting):
 
 def test_kronecker_factors_agree_with_it(a_network, a_batch):
     model, (inputs, targets) = a_dense_network(a_network), a_batch(CASES, 4, OUTPUTS)
-    with recording(linear_layers(model)) as records:
+    with recording(model, find_blocks(model)) as uses:
         outputs = model(inputs)
-    by_class = [
-        torch.autograd.grad(
-            CrossEntropy().loss(outputs, torch.full((CASES,), number)),
-            [record.edge for record in records.values()],
-            retain_graph=True,
-        )
-        for number in range(OUTPUTS)
-    ]
-    predicted = outputs.detach().softmax(dim=1)
+    slopes = exact_slopes(CrossEntropy(), outputs.detach(), torch.Generator())
+    ours = measure(uses, outputs, slopes).factors.values()
     theirs = curvlinops.KFACLinearOperator(
         model,
         nn.CrossEntropyLoss(),
@@ -125,9 +118,8 @@ def test_kronecker_factors_agree_with_it(a_network, a_batch):
     dense = theirs @ vectors
 
     place = 0
-    for (_, record), rows in zip(records.items(), zip(*by_class, strict=True), strict=True):
-        of_inputs = input_factor(record.activations, bias=True)
-        of_outputs = expected_output_factor(torch.stack(rows), predicted)
+    for pair in ours:
+        of_inputs, of_outputs = pair.inputs.values, pair.outputs.values
         size, width = len(of_outputs), len(of_inputs) - 1
         weights = slice(place, place + size * width)  # torch stores W row by row, and the bias after it
         torch.testing.assert_close(

@@ -5,9 +5,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
-from torch.func import functional_call, jacrev
+from torch.func import functional_call, jacrev, jvp
 from torch.func import hessian as second_derivative
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, dropout, mse_loss
+from torch.nn.utils.parametrizations import weight_norm
 
 from optimizers import Bernoulli, CrossEntropy, Gaussian, squared_error
 from optimizers.curvature.network import Network
@@ -491,3 +492,19 @@ def test_a_parameter_that_does_nothing_has_no_curvature(a_batch):
 
     assert not hessian_product(model, LOSSES["squared"], inputs)(idle).any()
     assert not gauss_newton_product(model, LOSSES["squared"], inputs)(idle).any()
+
+
+def test_where_torch_has_no_forward_derivative_the_product_is_that_with_the_same_matrix(a_batch):
+    torch.manual_seed(0)
+    model, (inputs, _) = weight_norm(nn.Linear(4, 3)).double(), a_batch(5, 4, 3)
+    jacobian = Jacobian(Network(model, inputs))
+    vector = {name: torch.randn_like(tensor) for name, tensor in jacobian.network.params.items()}
+    with pytest.raises(NotImplementedError, match="forward AD with _weight_norm"):
+        jvp(jacobian.network, (jacobian.network.params,), (vector,))
+
+    params = jacobian.network.params
+    ahead, behind = (
+        jacobian.network({name: params[name] + way * vector[name] for name in params}).detach()
+        for way in (1e-5, -1e-5)
+    )
+    torch.testing.assert_close(jacobian.push(vector), (ahead - behind) / 2e-5, rtol=1e-7, atol=1e-9)

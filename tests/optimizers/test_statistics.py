@@ -657,11 +657,13 @@ def test_neighbours_without_common_rows_have_no_crosses(model, options):
 
 
 def of(number, size=2, *, cross=True):
-    factors = Factors(
-        inputs=Factor(values=number * torch.eye(size, **EXACT)),
-        outputs=Factor(values=torch.full((size,), float(number), **EXACT), diagonal=True),
-    )
-    return Statistics(factors={"layer": factors}, crosses={("layer", "next"): factors} if cross else {})
+    def factors():
+        return Factors(
+            inputs=Factor(values=number * torch.eye(size, **EXACT)),
+            outputs=Factor(values=torch.full((size,), float(number), **EXACT), diagonal=True),
+        )
+
+    return Statistics(factors={"layer": factors()}, crosses={("layer", "next"): factors()} if cross else {})
 
 
 def kept_of(*batches):

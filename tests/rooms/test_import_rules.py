@@ -66,7 +66,7 @@ def test_the_rules_hold(house):
         ("app/dashboard/summaries.py", "import optimizers", SERVER),
         ("worker/tasks/task.py", "from app.domain.trial import Trial", WORKER),
         ("worker/daemon.py", "import sqlalchemy", WORKER),
-        ("optimizers/curvature/kronecker.py", "from thiessen.space import Space", ALONE),
+        ("optimizers/curvature/factor.py", "from thiessen.space import Space", ALONE),
         ("optimizers/solvers/cholesky.py", "import numpy", ALONE),
         ("app/lifecycle/lease.py", "from sqlalchemy import text", SQL),
         ("app/main.py", "import alembic", SQL),

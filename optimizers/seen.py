@@ -1,0 +1,237 @@
+import math
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import final
+
+import torch
+from torch import Generator, Tensor, nn
+
+from optimizers.curvature.blocks import Block, Uses, recording
+from optimizers.curvature.forms import Affine, Rows, Whole, linear_places
+from optimizers.curvature.matrices import Matrices, inner, norm, plus
+from optimizers.curvature.network import Network
+from optimizers.curvature.statistics import (
+    Pair,
+    Targets,
+    backward,
+    explained,
+    last,
+    neighbours,
+    rows_of,
+    slopes_at,
+)
+from optimizers.curvature.vectors import Params
+from optimizers.objectives import Objective
+from optimizers.uses import precise
+from optimizers.usual_loop import Closure
+
+ALL = slice(None)  # cases
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """A step is to be taken on it."""
+
+    inputs: Tensor
+    targets: Tensor
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """What a backward pass in the usual loop left, of the cases of all calls that it came through."""
+
+    inputs: Tensor
+    slopes: Params  # the gradient by parameter
+    loss: Tensor | None = None
+    closure: Closure | None = None
+
+    def loss_at(self, params: Mapping[str, Tensor], model: nn.Module) -> float:
+        """Return the loss by the closure at other weights; weights, gradients and buffers stay."""
+        if self.closure is None:
+            raise RuntimeError("Without a closure the loss is not known anywhere else.")
+        own = dict(model.named_parameters())
+        places = [*(own[name] for name in params), *model.buffers()]
+        before = [place.detach().clone() for place in places]
+        slopes = {name: parameter.grad for name, parameter in own.items()}
+        with torch.no_grad():
+            for name, there in params.items():
+                own[name].copy_(there)
+        try:
+            with torch.enable_grad():
+                return float(torch.as_tensor(self.closure()).detach())
+        finally:
+            with torch.no_grad():
+                for place, start in zip(places, before, strict=True):
+                    place.copy_(start)
+            for name, slope in slopes.items():
+                own[name].grad = slope
+
+
+@final
+class Seen:
+    """A batch at the weights as they are: h and ∇h by block, and the rows that factors are made of.
+
+    Blocks that the loss does not depend on have no gradient here, and rest.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        blocks: Mapping[str, Block],
+        network: Network,
+        objective: Objective,
+        told: Batch | Heard,
+        *,
+        l2: float,
+        explained: Collection[str],
+        wants_rows: bool,
+    ) -> None:
+        self.network, self.blocks = network, blocks
+        self._model, self._params = model, dict(model.named_parameters())
+        self._objective, self._told, self._l2 = objective, told, l2
+        with torch.enable_grad(), recording(model, blocks) as self._uses:
+            as_trained = isinstance(told, Batch)
+            self._outputs = network.trained(self._params) if as_trained else network(self._params)
+        if isinstance(told, Batch):
+            known = [name for name in self._uses.calls if name in explained]
+            by_rows = [name for name in known if wants_rows or _has_few_rows(self._uses, name)]
+            with torch.enable_grad():
+                loss = objective.loss(self._outputs, told.targets)
+            self.loss: Tensor | None = loss.detach()
+            self._slopes, self._rows = backward(_divided(self._uses, by_rows), loss, retain_graph=True)
+        else:
+            self.loss, self._slopes, self._rows = told.loss, told.slopes, {}
+        with torch.no_grad():
+            gradients = self._gradients()
+            self.gradients = plus(gradients, self._weights(gradients), l2) if l2 else gradients
+
+    def is_finite(self) -> bool:
+        """Tell whether the loss and its gradient are."""
+        return math.isfinite(0.0 if self.loss is None else self.loss.item()) and math.isfinite(
+            norm(self.gradients)
+        )
+
+    @property
+    def knows_the_loss(self) -> bool:
+        """Whether the loss can be computed at other weights: from a batch, or by a closure."""
+        return isinstance(self._told, Batch) or self._told.closure is not None
+
+    @property
+    def low_rank(self) -> Mapping[str, Rows] | None:
+        """Rows whose products are the gradients, unless these have an L2 term."""
+        return None if self._l2 else self._rows
+
+    def h(self, update: Matrices | None = None) -> float:
+        """Return h at θ, or at θ + δ with the same dropout masks and normalisation."""
+        weights = self._weights(self.gradients)
+        if update is None:
+            return (math.nan if self.loss is None else self.loss.item()) + self._l2_term(weights)
+        there = {name: self._params[name] + change for name, change in self.tensors(update).items()}
+        if isinstance(self._told, Batch):
+            loss = self._objective.loss(self.network(there), self._told.targets).item()
+        else:
+            loss = self._told.loss_at(there, self._model)
+        return loss + self._l2_term(plus(weights, update))
+
+    def rest_but(self, names: Collection[str]) -> None:
+        """Have all blocks rest but these."""
+        self.gradients = {name: gradient for name, gradient in self.gradients.items() if name in names}
+
+    def explained(self) -> dict[str, Block]:
+        """Return the blocks; those whose gradients their rows do not make up by the diagonals alone."""
+        return explained(self._uses, self._outputs)
+
+    def pairs(self) -> list[Pair]:
+        """Return which block feeds which, and warn of those that are in no such pair with one above."""
+        pairs = neighbours(self._uses)
+        alone = self._uses.calls.keys() - {lower for lower, _ in pairs} - last(self._uses, self._outputs)
+        if alone:
+            names = ", ".join(sorted(map(repr, alone)))
+            warnings.warn(f"Not one single layer follows {names}: block-diagonal there.", stacklevel=2)
+        return pairs
+
+    def rows_at(self, kind: Targets, cases: slice, generator: Generator) -> list[Mapping[str, Rows]]:
+        """Return rows of some cases, whose factors are those of the Fisher matrix; the graph is used up.
+
+        Batch normalisation is held constant for them: nothing couples the cases.
+        """
+        is_batch = isinstance(self._told, Batch)
+        is_same = cases == ALL and not (is_batch and self.network.couples_cases)
+        if kind == "data" and is_batch and is_same:
+            return [self._of_cases()]
+        uses, outputs = self._uses, self._outputs
+        if not is_same:
+            with torch.enable_grad(), recording(self._model, self.blocks) as uses:
+                outputs = self.network(self._params, cases)
+        targets = self._told.targets[cases] if isinstance(self._told, Batch) else None
+        slopes = slopes_at(kind, self._objective, precise(outputs.detach()), targets, generator)
+        return [
+            rows_of(uses, outputs, of_cases, retain_graph=number < len(slopes))
+            for number, of_cases in enumerate(slopes, start=1)
+        ]
+
+    def tensors(self, matrices: Mapping[str, Tensor]) -> Params:
+        """Return what belongs to blocks as what belongs to each trained parameter; 0 of other blocks."""
+        tensors = {name: torch.zeros_like(tensor) for name, tensor in self.network.params.items()}
+        for name, matrix in matrices.items():
+            self.blocks[name].put(matrix, tensors)
+        return tensors
+
+    def matrices(self, tensors: Mapping[str, Tensor]) -> Matrices:
+        """Return what belongs to each trained parameter as what belongs to each block that has a gradient."""
+        return {name: self.blocks[name].matrix(tensors) for name in self.gradients}
+
+    def add(self, update: Mapping[str, Tensor]) -> None:
+        """Change the model."""
+        params = self.network.params  # the model's own storage
+        for name, change in update.items():
+            self.blocks[name].put(self.blocks[name].matrix(params) + change, params)
+        if isinstance(self._told, Batch):
+            self.network.keep_buffers()
+
+    def _gradients(self) -> Matrices:
+        gradients, slopes, params = {}, self._slopes, self.network.params
+        for name, block in self.blocks.items():
+            if name in self._rows:
+                gradients[name] = self._rows[name].gradient()
+            elif not slopes.keys().isdisjoint(block.params):
+                own = {p: slopes[p] if p in slopes else torch.zeros_like(params[p]) for p in block.params}
+                gradients[name] = block.matrix(own)
+        return gradients
+
+    def _of_cases(self) -> dict[str, Rows]:
+        """Return the rows at the data's targets, of single cases: this pass has those of the mean loss."""
+        rows = dict(self._rows)
+        for name, block in self.blocks.items():
+            if isinstance(block.form, Whole) and name in self.gradients:
+                slope = self._slopes[block.params[0]]
+                rows[name] = block.form.rows(None, slope, slope)
+        scale = math.sqrt(len(self._outputs))
+        return {name: replace(each, outputs=scale * each.outputs) for name, each in rows.items()}
+
+    def _weights(self, like: Mapping[str, Tensor]) -> Matrices:
+        return {name: self.blocks[name].matrix(self.network.params) for name in like}
+
+    def _l2_term(self, weights: Matrices) -> float:
+        return 0.5 * self._l2 * float(inner(weights, weights)) if self._l2 else 0.0
+
+
+def _has_few_rows(uses: Uses, name: str) -> bool:
+    """Tell whether a block has fewer rows than it is wide: products by them may be cheaper."""
+    form, calls = uses.blocks[name].form, uses.calls[name]
+    if not isinstance(form, Affine) or form.places is not linear_places:
+        return False
+    return sum(use.inputs.shape[:-1].numel() for use in calls) <= calls[0].inputs.shape[-1]
+
+
+def _divided(uses: Uses, by_rows: Collection[str]) -> Uses:
+    """Return them with the calls of some blocks, and the parameters of all others."""
+    params = {param for name in by_rows for param in uses.blocks[name].params}
+    return Uses(
+        blocks=uses.blocks,
+        parameters={name: each for name, each in uses.parameters.items() if name not in params},
+        calls={name: calls for name, calls in uses.calls.items() if name in by_rows},
+    )
