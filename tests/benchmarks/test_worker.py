@@ -10,7 +10,7 @@ def test_the_benchmark_of_the_worker_prints_every_figure_with_its_bar():
 
     for figure in (
         "share of the time that two slots train",
-        "calls by hand beside",
+        "calls of httpx alone beside",
         "memory late beside early",
     ):
         [line] = [line for line in ran.stdout.splitlines() if line.startswith(figure)]
