@@ -57,3 +57,17 @@ def gauss_newton_of(model, loss, inputs):
 def matrix_of(product, size):
     """The matrix behind a product, column by column."""
     return torch.stack([product(column) for column in torch.eye(size, dtype=torch.float64)], dim=1)
+
+
+SIZES = {
+    "trace": lambda matrix: float(matrix.trace()),
+    "frobenius": lambda matrix: float(matrix.norm()),
+    "spectral": lambda matrix: float(torch.linalg.eigvalsh(matrix)[-1]),
+}
+
+
+def damped(a, g, *, gamma, norm="trace"):
+    """Return A + π c I and G + c/π I as they are defined, of two matrices that are not 0."""
+    size, (of_inputs, of_outputs) = SIZES[norm], (torch.eye(len(each)).to(each) for each in (a, g))
+    pi = ((size(a) / size(of_inputs)) / (size(g) / size(of_outputs))) ** 0.5
+    return a + pi * gamma * of_inputs, g + gamma / pi * of_outputs

@@ -33,7 +33,7 @@ _STATES: Final = [state.value for state in TrialState]
 
 @dataclass(frozen=True)
 class Shown:
-    """Finished trials as columns, all or some; `finished` counts all."""
+    """FinishedTrials trials as columns, all or some; `finished` counts all."""
 
     watermark: int
     finished: int
@@ -43,7 +43,7 @@ class Shown:
     codes: Array  # a row for each dimension
 
 
-class Finished:
+class FinishedTrials:
     """The finished trials of one study, as far as they were read."""
 
     def __init__(self, study: Study) -> None:
@@ -116,7 +116,7 @@ class Histories:
     def __init__(self, most_cells: int = MOST_CELLS) -> None:
         self._most_cells = most_cells
         self._lock = Lock()
-        self._studies: OrderedDict[StudyId, Finished] = OrderedDict()
+        self._studies: OrderedDict[StudyId, FinishedTrials] = OrderedDict()
 
     def written(self, read: Read, project: str, name: str, most: int | None) -> bytes:
         """Return the finished trials of a study as a JSON document of columns. Raises StudyNotFound."""
@@ -135,10 +135,10 @@ class Histories:
         self._forget_some()
         return study, shown
 
-    def _of(self, study: Study) -> Finished:
+    def _of(self, study: Study) -> FinishedTrials:
         with self._lock:
             if study.id not in self._studies:
-                self._studies[study.id] = Finished(study)
+                self._studies[study.id] = FinishedTrials(study)
             self._studies.move_to_end(study.id)
             return self._studies[study.id]
 

@@ -74,15 +74,18 @@ class Factors:
         """Return G V A; of inverses, the preconditioned gradient."""
         return self.outputs.on_rows(self.inputs.on_columns(matrix))
 
-    def damped(self, gamma: float, *, norm: Norm | None = "trace") -> "Factors":
-        """Return A + π c I and G + c/π I, where c is gamma, and π² the quotient of the sizes of A and G.
+    def balance(self, norm: Norm) -> Tensor:
+        """Return π for each group, which splits damping by the sizes of A and G; 1 where that is undefined.
 
-        For each group by itself. π is 1 without a norm, and where a factor is 0 or not finite.
+        This π minimises the bound on how far damped factors are from exact damping of their product,
+        ‖X ⊗ Y‖ being ‖X‖ ‖Y‖ for each of these norms. A dead layer (G = 0) has no such π.
         """
-        if norm is None:
-            return Factors(inputs=self.inputs.damped(gamma), outputs=self.outputs.damped(gamma))
         pi = self.inputs.size(norm).sqrt() / self.outputs.size(norm).sqrt()
-        pi = torch.where(pi.isfinite() & (pi > 0), pi, torch.ones_like(pi))
+        return torch.where(pi.isfinite() & (pi > 0), pi, torch.ones_like(pi))
+
+    def damped(self, gamma: float, *, norm: Norm | None = "trace") -> "Factors":
+        """Return A + π c I and G + c/π I, where c is gamma (eq. 6.7); without a norm, π = 1."""
+        pi = 1.0 if norm is None else self.balance(norm)
         return Factors(inputs=self.inputs.damped(gamma * pi), outputs=self.outputs.damped(gamma / pi))
 
     def inverse(self, name: str) -> "Factors":

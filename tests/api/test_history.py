@@ -139,13 +139,13 @@ def test_what_the_database_has_lost_is_no_longer_told(api):
 
 
 def test_histories_asked_for_long_ago_are_forgotten_and_read_again(api, monkeypatch):
-    reads, learn = [], columns.Finished._learn
+    reads, learn = [], columns.FinishedTrials._learn
 
     def counted(self, page):
         reads.append(len(page))
         learn(self, page)
 
-    monkeypatch.setattr(columns.Finished, "_learn", counted)
+    monkeypatch.setattr(columns.FinishedTrials, "_learn", counted)
     api.app.state.house.histories._most_cells = columns.PAGE
     for name in "ab":
         a_study(api, 1.0, 2.0, name=name)

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from optimizers.curvature.factor import Factor, Factors, second_moment
-from optimizers.damping.factored import damped
 from optimizers.damping.tikhonov import tikhonov
 from optimizers.errors import NotFiniteError, NotPositiveDefiniteError
+from tests.dense import damped
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}
 

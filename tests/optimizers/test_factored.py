@@ -5,9 +5,24 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimizers.damping.factored import balance, damped
+from optimizers.curvature.factor import Factor, Factors
 from optimizers.errors import NotPositiveDefiniteError
 from optimizers.solvers.cholesky import inverse
+from tests.dense import SIZES
+
+
+def factors(first, second):
+    return Factors(inputs=Factor(values=first), outputs=Factor(values=second))
+
+
+def balance(first, second, *, norm):
+    return float(factors(first, second).balance(norm))
+
+
+def damped(first, second, *, gamma, norm="trace"):
+    both = factors(first, second).damped(gamma, norm=norm)
+    return both.inputs.values, both.outputs.values
+
 
 scales = st.floats(1e-6, 1e6)
 
@@ -18,20 +33,13 @@ def a_factor(size, *, scale=1.0, seed=0):
     return scale * root @ root.T
 
 
-NORMS = {
-    "trace": lambda matrix: float(matrix.trace()),
-    "frobenius": lambda matrix: float(matrix.norm()),
-    "spectral": lambda matrix: float(torch.linalg.eigvalsh(matrix)[-1]),
-}
-
-
 @pytest.mark.row(160)
-@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("norm", SIZES)
 @settings(deadline=None)
 @given(of_inputs=scales, of_outputs=scales, tilt=st.floats(0.1, 10.0))
 def test_pi_makes_the_departure_from_exact_damping_smallest_in_its_norm(norm, of_inputs, of_outputs, tilt):
     first, second = a_factor(4, scale=of_inputs), a_factor(3, scale=of_outputs, seed=1)
-    size = NORMS[norm]
+    size = SIZES[norm]
 
     def departure(pi):  # π I ⊗ G + 1/π A ⊗ I, at most
         return pi * size(torch.eye(4)) * size(second) + size(first) * size(torch.eye(3)) / pi
@@ -55,7 +63,7 @@ def test_the_two_shifts_multiply_to_the_tikhonov_strength(of_inputs, of_outputs,
 
 
 @pytest.mark.row(160)
-@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("norm", SIZES)
 @pytest.mark.parametrize("value", [0.0, math.inf, math.nan])
 def test_pi_is_one_where_a_factor_is_zero_or_not_finite(value, norm):
     sick, sound = torch.full((2, 2), value), torch.eye(3)
@@ -63,7 +71,7 @@ def test_pi_is_one_where_a_factor_is_zero_or_not_finite(value, norm):
     assert balance(sick, sound, norm=norm) == balance(sound, sick, norm=norm) == 1
 
 
-@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("norm", SIZES)
 def test_damping_splits_by_the_norm_that_is_asked_for(norm):
     first, second = a_factor(4), a_factor(3, seed=1)
     pi = balance(first, second, norm=norm)

@@ -16,8 +16,8 @@ from optimizers.curvature.dense import gauss_newton, jacobian, output_curvature
 from optimizers.curvature.factor import Factor
 from optimizers.curvature.network import Network
 from optimizers.curvature.statistics import RunningStatistics, neighbours, rows_of, slopes_at, summed
-from optimizers.damping.factored import damped
 from optimizers.errors import SingularFactorError
+from tests.dense import damped
 
 NAMES = ["0.weight", "2.weight", "4.weight"]
 PAIRS = [("0.weight", "2.weight"), ("2.weight", "4.weight")]
@@ -416,7 +416,8 @@ def test_where_layers_do_not_follow_one_another_there_is_no_link_and_one_warning
     optimizer.step(inputs, targets)  # where a warning is an error
 
     assert optimizer.state_dict()["inverse"]["uppers"] == {"joint.weight": "last.weight"}
-    assert len(warned) == 1
+    ours = [each for each in warned if "block-diagonal" in str(each.message)]  # torch may tell of its own
+    assert len(ours) == 1
 
 
 def test_a_model_with_branches_trains_with_the_tridiagonal_inverse(inputs):
