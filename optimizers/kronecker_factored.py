@@ -1,13 +1,12 @@
 """What optimizers with Kronecker factors of the Fisher matrix have in common: to learn from batches."""
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import torch
 from torch import Generator, Tensor, nn
-from torch.optim import Optimizer
 
 from optimizers.curvature.blocks import find_blocks
 from optimizers.curvature.forms import Rows
@@ -24,10 +23,10 @@ from optimizers.seen import ALL, Batch, Heard, Seen
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 from optimizers.streams import retold, stream_beside, told
-from optimizers.usual_loop import Closure, loss_scale, unscaled
+from optimizers.usual_loop import Closure, Hearing, loss_scale, unscaled
 
 
-class KroneckerFactored(Optimizer, ABC):
+class KroneckerFactored(Hearing):
     """Learns the factors of a model's blocks from batches; a subclass decides what step to take by them.
 
     What is frozen stays, and may be unfrozen between two steps; what the loss does not depend on rests.
@@ -247,33 +246,12 @@ class KroneckerFactored(Optimizer, ABC):
         self._load(state_dict)
         self._generator.set_state(state_dict["generator"].cpu())
 
-    def listen(self) -> None:
-        """Hear the usual loop from now on. It is so from the start, until the first step(inputs, targets)."""
-        if self._listening is None:
-            layers = {
-                name: layer
-                for name, layer in self._model.named_modules()
-                if type(layer) in RULES and isinstance(getattr(layer, "weight", None), nn.Parameter)
-            }
-            self._listening = Listening(self._model, layers)
-
-    def close(self) -> None:
-        """Take the hooks away with which the usual loop is heard."""
-        if self._listening is not None:
-            self._listening.close()
-            self._listening = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def zero_grad(self, set_to_none: bool = True) -> None:  # noqa: FBT001, FBT002  # torch's signature
-        """Throw away the gradients, and what was heard of the passes that they are of."""
-        super().zero_grad(set_to_none)
-        if self._listening is not None:
-            self._listening.forget()
+    def _heard_layers(self) -> Mapping[str, nn.Module]:
+        return {
+            name: layer
+            for name, layer in self._model.named_modules()
+            if type(layer) in RULES and isinstance(getattr(layer, "weight", None), nn.Parameter)
+        }
 
     def __getstate__(self) -> dict[str, Any]:
         own = {name: value for name, value in vars(self).items() if name not in {"_listening", "_generator"}}

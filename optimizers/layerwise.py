@@ -1,11 +1,10 @@
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
 from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import (
@@ -33,7 +32,7 @@ from optimizers.uses import (
     rows,
     seen,
 )
-from optimizers.usual_loop import Closure, loss_scale, unscaled
+from optimizers.usual_loop import Closure, Hearing, loss_scale, unscaled
 
 Settings: TypeAlias = Mapping[str, Any]
 Kept: TypeAlias = dict[str, Tensor]  # what a layer's rule keeps from one update to the next
@@ -44,7 +43,7 @@ RIDGE = Hyperparameter(name="ridge", kind="float", default=0.1, low=1e-3, high=1
 REFRESH_EVERY = Hyperparameter(name="refresh_every", kind="int", default=100, low=1, high=200, log=True)
 
 
-class Layerwise(Optimizer, ABC):
+class Layerwise(Hearing):
     """Trains each nn.Linear and nn.Conv2d by the rule of a subclass, every other parameter by plain gradient.
 
     Plain are also: layers that share a weight, subclasses of the two, groups of channels, padding other than
@@ -278,28 +277,8 @@ class Layerwise(Optimizer, ABC):
                     f"the other's. Put both into one group."
                 )
 
-    def listen(self) -> None:
-        """Hear the usual loop from now on. It is so from the start, until the first step(inputs, targets)."""
-        if self._listening is None:
-            self._listening = Listening(self._model, self._layers)
-
-    def close(self) -> None:
-        """Take the hooks away with which the usual loop is heard."""
-        if self._listening is not None:
-            self._listening.close()
-            self._listening = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def zero_grad(self, set_to_none: bool = True) -> None:  # noqa: FBT001, FBT002  # torch's signature
-        """Throw away the gradients, and what was heard of the passes that they are of."""
-        super().zero_grad(set_to_none)
-        if self._listening is not None:
-            self._listening.forget()
+    def _heard_layers(self) -> Mapping[str, nn.Module]:
+        return self._layers
 
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""

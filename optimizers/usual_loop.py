@@ -1,15 +1,52 @@
 """The loop in which torch's own optimizers are used: loss.backward(), then step() or step(closure)."""
 
 import inspect
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim import Optimizer
+
+from optimizers.listening import Listening
 
 Closure: TypeAlias = Callable[[], Tensor | float]
 Taking = TypeVar("Taking", bound=Callable[..., Any])
+
+
+class Hearing(Optimizer, ABC):
+    """An optimizer that hears the passes of the usual loop, until it is closed."""
+
+    _model: nn.Module
+    _listening: Listening | None = None
+
+    @abstractmethod
+    def _heard_layers(self) -> Mapping[str, nn.Module]:
+        """Return by name the layers to hear."""
+
+    def listen(self) -> None:
+        """Hear the usual loop from now on. It is so from the start, until the first step(inputs, targets)."""
+        if self._listening is None:
+            self._listening = Listening(self._model, self._heard_layers())
+
+    def close(self) -> None:
+        """Take the hooks away with which the usual loop is heard."""
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def zero_grad(self, set_to_none: bool = True) -> None:  # noqa: FBT001, FBT002  # torch's signature
+        """Throw away the gradients, and what was heard of the passes that they are of."""
+        super().zero_grad(set_to_none)
+        if self._listening is not None:
+            self._listening.forget()
 
 
 def needs_the_batch(step: Taking) -> Taking:
