@@ -48,6 +48,8 @@ def _table(settings: Mapping[str, Setting]) -> Iterator[str]:
 
 
 def _default(each: Setting) -> str:
+    if each.default is None:
+        return "found"
     if isinstance(each.default, bool):
         return "true" if each.default else "false"
     return f"`{each.default}`" if isinstance(each.default, str) else f"{each.default:g}"

@@ -21,14 +21,16 @@ from thiessen.spelling import nearest
 T = TypeVar("T")
 
 _KINDS: Final[Mapping[type, str]] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+_VALUES: Final = {"boolean": bool, "integer": int, "number": int | float, "string": str}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """What a config may set under one name. Its type is that of its default."""
 
-    default: bool | int | float | str
+    default: bool | int | float | str | None  # None: where it is not set, training finds it
     meaning: str
+    of: type | None = None  # its type, where there is no default to tell it
     low: float = -inf  # the least value
     high: float = inf  # the greatest
     above: float = -inf  # less than every value
@@ -39,7 +41,7 @@ class Setting:
     @property
     def kind(self) -> str:
         """The name of its type in JSON."""
-        return _KINDS[type(self.default)]
+        return _KINDS[self.of or type(self.default)]
 
     @property
     def limits(self) -> str:
@@ -57,8 +59,7 @@ class Setting:
 
     def refusal(self, value: Scalar) -> str | None:
         """Say why this is none of its values, or return None."""
-        expected = (int, float) if isinstance(self.default, float) else type(self.default)
-        if not isinstance(value, expected) or isinstance(value, bool) != isinstance(self.default, bool):
+        if not isinstance(value, _VALUES[self.kind]) or isinstance(value, bool) != (self.kind == "boolean"):
             return f"it is {self.limits}"
         if isinstance(value, str):
             return None if not self.choices or value in self.choices else f"it is {self.limits}"
@@ -106,8 +107,8 @@ def checked(known: Mapping[str, Setting], config: Config, *, ignored: Collection
         if name in known:
             if refusal := known[name].refusal(value):
                 raise wrong(name, value, refusal)
-            is_float = isinstance(known[name].default, float)
-            values[name] = float(value) if is_float and isinstance(value, int) else value
+            is_number = known[name].kind == "number"
+            values[name] = float(value) if is_number and isinstance(value, int) else value
         elif name not in ignored:
             raise wrong(name, value, f"there is no such setting; {nearest(name, [*known, *ignored])}")
     return values
@@ -127,9 +128,13 @@ def schema(known: Mapping[str, Setting]) -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
-        "properties": {name: {**each.schema(), "default": each.default} for name, each in known.items()},
+        "properties": {name: {**each.schema(), **_default(each)} for name, each in known.items()},
         "additionalProperties": False,
     }
+
+
+def _default(each: Setting) -> dict[str, Scalar]:
+    return {} if each.default is None else {"default": each.default}
 
 
 def suggested(known: Mapping[str, Setting], **fixed: Scalar) -> dict[str, dict[str, Any]]:

@@ -44,7 +44,8 @@ def loss_of(**config):
         ({"momentum": 1.0}, "'momentum'.*below 1"),
         ({"hidden": 2.5}, "'hidden'.*integer"),
         ({"hidden": 0}, "'hidden'.*from 1 to 10,000"),
-        ({"optimizer": "newton"}, "'optimizer'.*kfac"),
+        ({"optimizer": "newtons"}, "'optimizer'.*kfac"),
+        ({"optimizer": "newton", "hidden": 100}, "'optimizer'.*'newton'.*7,510 x 7,510.*its limit is 5,000"),
         ({"dataset": "curves"}, "'dataset'.*digits"),
         ({"normalisation": "batch", "chunk": 10}, "'chunk'.*whole batch"),
         ({"optimizer": "kfac", "switch": "detected"}, "'switch'.*kfac leaves no gradients"),
@@ -71,7 +72,10 @@ def test_a_setting_of_another_optimizer_has_no_effect():
 
 def test_each_optimizer_has_its_own_defaults():
     assert settings(Classifier, {"optimizer": "adam"}).own["lr"] == 0.001
-    assert settings(Classifier, {"optimizer": "kfac"}).own["lr"] == 0.1
+    assert settings(Classifier, {"optimizer": "kfac"}).own["lr"] is None
+
+
+SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
 
 
 @pytest.mark.parametrize(
@@ -83,7 +87,19 @@ def test_each_optimizer_has_its_own_defaults():
         {"optimizer": "rmsprop", "lr": 0.01},
         {"optimizer": "adam", "lr": 0.01},
         {"optimizer": "adamw", "lr": 0.01},
+        {"optimizer": "kfac"},
         {"optimizer": "kfac", "lr": 0.3, "damping": 0.1},
+        {"optimizer": "ekfac"},
+        {"optimizer": "acp", "lr": 0.3},
+        {"optimizer": "prong", "lr": 0.1},
+        {"optimizer": "centred_gradient_descent", "lr": 0.3},
+        {"optimizer": "local_criterion", "lr": 0.3},
+        {"optimizer": "updated_backpropagation", "lr": 0.3},
+        {"optimizer": "newton", "negative_curvature": "absolute", **SMALL},
+        {"optimizer": "gauss_newton", **SMALL},
+        {"optimizer": "natural_gradient", **SMALL},
+        {"optimizer": "diagonal_newton"},
+        {"optimizer": "lecun_rate"},
     ],
     ids=lambda config: config["optimizer"],
 )

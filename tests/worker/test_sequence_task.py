@@ -2,12 +2,15 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from optimizers import CrossEntropy, Gaussian
+from optimizers.verification import verify_objective
 from worker.datasets.sequences import PROBLEMS
 from worker.tasks import sequence
 from worker.tasks.alone import Alone
-from worker.tasks.sequence import Masked, Sequence, train
+from worker.tasks.sequence import OF_STEP, Masked, Sequence, train
 
 SHORT = {"updates": 30, "points": 1, "steps": 10, "examples": 100, "judged": 50, "lr": 0.02, "clip": 1.0}
+FEW = {"updates": 15, "points": 1, "steps": 10, "examples": 100, "judged": 50, "hidden": 10}
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -34,7 +37,7 @@ def test_the_loss_is_the_sum_over_the_steps_that_count_and_the_mean_over_the_seq
     drawn = problem.draw(3, torch.Generator().manual_seed(1))
     outputs = torch.randn(3, problem.steps, problem.outputs)
 
-    loss = Masked(problem, drawn.mask).loss(outputs, drawn.targets)
+    loss = Masked(CrossEntropy(), drawn.mask).loss(outputs, drawn.targets)
 
     sums = [
         cross_entropy(each, wanted, reduction="sum")
@@ -46,15 +49,33 @@ def test_the_loss_is_the_sum_over_the_steps_that_count_and_the_mean_over_the_seq
 def test_steps_that_do_not_count_change_no_loss():
     problem = PROBLEMS["addition"](10)
     drawn = problem.draw(3, torch.Generator().manual_seed(1))
-    outputs, loss = torch.randn(3, 10, 1), Masked(problem, drawn.mask)
+    outputs, loss = torch.randn(3, 10, 1), Masked(Gaussian(), drawn.mask)
     other = torch.cat([torch.randn(3, 9, 1), outputs[:, 9:]], dim=1)
 
     assert loss.loss(outputs, drawn.targets) == loss.loss(other, drawn.targets)
 
 
-def test_an_optimizer_that_cannot_see_through_time_is_refused():
-    with pytest.raises(ValueError, match=r"'optimizer'.*'kfac'.*one of adam, nesterov"):
-        train({"optimizer": "kfac"}, Alone())
+@pytest.mark.parametrize("problem", ["addition", "exclusive_or", "temporal_order"])
+def test_its_loss_its_targets_and_its_curvature_agree(problem):
+    problem = PROBLEMS[problem](10)
+    objective = Masked(OF_STEP[problem.loss], problem.draw(1, torch.Generator().manual_seed(1)).mask)
+    outputs = torch.randn(4, 10, problem.outputs, generator=torch.Generator().manual_seed(2))
+
+    verify_objective(objective, outputs.double())
+
+
+@pytest.mark.parametrize("optimizer", ["kfac", "ekfac", "acp", "diagonal_newton", "lecun_rate"])
+def test_methods_of_second_order_see_through_time(optimizer):
+    context = Alone(seed=1)
+
+    loss = train({"optimizer": optimizer, "criterion": "final_train", **FEW}, context)
+
+    assert loss < context.curve[0][1]["train_loss"]
+
+
+def test_an_optimizer_that_cannot_train_this_network_is_refused_with_the_reason():
+    with pytest.raises(ValueError, match=r"'optimizer'.*'updated_backpropagation'.*nn\.Sequential"):
+        train({"optimizer": "updated_backpropagation"} | FEW, Alone())
 
 
 def test_the_usual_start_is_sparse():

@@ -16,7 +16,7 @@ from worker.models.autoencoder import autoencoder
 from worker.models.named import NETWORKS
 from worker.tasks.network import NetworkSettings, parts_of, schema_of, settings, spaces_of, trained
 from worker.tasks.task import Context, Task
-from worker.training.optimizers import Objective
+from worker.training.driven import Objective
 from worker.training.pretraining import pretrain
 from worker.training.streams import Streams
 

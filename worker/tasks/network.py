@@ -3,25 +3,25 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import signature
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
 
+from optimizers.errors import TooLargeError, UnsupportedModelError
 from thiessen.space import Config, Float, Int
 from worker.config import Setting, checked, schema, setting, settings_of, suggested, wrong
 from worker.datasets import Dataset, Part
 from worker.models.layers import ACTIVATIONS
 from worker.tasks.task import Context
+from worker.training.driven import Objective, Surroundings
 from worker.training.initialisation import INITIALISATIONS, Initialisation, initialisation
-from worker.training.optimizers import OPTIMIZERS, Objective, Surroundings
+from worker.training.optimizers import OPTIMIZERS
 from worker.training.plan import PRECISIONS, Plan
 from worker.training.streams import Streams
 from worker.training.trainer import Error, Job, Trainer
 
 S = TypeVar("S", bound="NetworkSettings")
-
-FIRST_ORDER: Final = tuple(name for name, row in OPTIMIZERS.items() if row.is_first_order)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,11 @@ def trained(
     if chosen.switch == "detected" and not row.is_first_order:
         cure = f"{chosen.optimizer} leaves no gradients to be looked at; switch `at_update`"
         raise wrong("switch", chosen.switch, cure)
-    optimizer = row.build(model, objective, chosen.own, surroundings)
+    try:
+        optimizer = row.build(model, objective, chosen.own, surroundings)
+    except (TooLargeError, UnsupportedModelError) as refusal:
+        reason = str(refusal).rstrip(".")
+        raise wrong("optimizer", chosen.optimizer, f"it cannot train this network. {reason}") from refusal
     job = Job(model=model, optimizer=optimizer, objective=objective, error=error, parts=moved)
     return Trainer(job, chosen, context).run(lambda: prepare(model, moved["train"]))
 

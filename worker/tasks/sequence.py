@@ -1,22 +1,29 @@
 """Train a recurrent network on sequences whose beginning decides what is to be said at their end."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import torch
-from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+from torch import Generator, Tensor
 
+from optimizers import Bernoulli, CrossEntropy, Gaussian, Objective
 from thiessen.space import Config
 from worker.config import setting
 from worker.datasets import Part
-from worker.datasets.sequences import PROBLEMS, Problem, Sequences
+from worker.datasets.sequences import PROBLEMS, Sequences
 from worker.models.recurrent import recurrent
-from worker.tasks.network import FIRST_ORDER, NetworkSettings, schema_of, settings, spaces_of, trained
+from worker.tasks.network import NetworkSettings, schema_of, settings, spaces_of, trained
 from worker.tasks.task import Context, Task
 from worker.training.initialisation import INITIALISATIONS
+from worker.training.optimizers import OPTIMIZERS
 from worker.training.streams import Streams
 
+OF_STEP: Final[Mapping[str, Objective]] = {
+    "categorical": CrossEntropy(),
+    "binary": Bernoulli(),
+    "squared": Gaussian(),
+}
 JUDGED: Final = {"validation": 1, "test": 2}  # the seeds of what every trial is judged by
 
 
@@ -26,8 +33,8 @@ class Sequence(NetworkSettings):
 
     optimizer: str = setting(
         "adam",  # gradient descent at its usual rate explodes here
-        "What updates the weights; those of first order, as the layers are recurrent.",
-        choices=("adam", *(name for name in FIRST_ORDER if name != "adam")),
+        "What updates the weights.",
+        choices=("adam", *(name for name in OPTIMIZERS if name != "adam")),
     )
     problem: str = setting("addition", "What is to be learned.", choices=tuple(PROBLEMS))
     steps: int = setting(30, "Length of the sequences, or of the lag in memorisation.", low=3, high=10_000)
@@ -47,21 +54,35 @@ class Sequence(NetworkSettings):
 
 @dataclass(frozen=True)
 class Masked:
-    """The loss over the steps that count: their sum, and the mean over the sequences."""
+    """The objective of the steps that count: the sum over them, and the mean over the sequences."""
 
-    problem: Problem
-    mask: Tensor
+    of_step: Objective
+    mask: Tensor  # (step,)
 
     def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Return it as a scalar that can be differentiated."""
         said, wanted = outputs[:, self.mask], targets[:, self.mask]
-        if self.problem.loss == "categorical":
-            total = cross_entropy(said.flatten(0, 1), wanted.flatten(), reduction="sum")
-        elif self.problem.loss == "binary":
-            total = binary_cross_entropy_with_logits(said, wanted, reduction="sum")
-        else:
-            total = 0.5 * (said - wanted).square().sum()
-        return total / len(outputs)
+        return self.of_step.loss(_rows(said), _rows(wanted)) * said.shape[1]
+
+    def sample(self, outputs: Tensor, generator: Generator) -> Tensor:
+        """Return targets drawn from the model's own prediction, of steps that do not count too."""
+        return _steps(self.of_step.sample(_rows(outputs), generator), outputs)
+
+    def curvature(self, outputs: Tensor, vectors: Tensor) -> Tensor:
+        """Return that of each step, and 0 for those that do not count."""
+        return self.mask[:, None] * _steps(self.of_step.curvature(_rows(outputs), _rows(vectors)), outputs)
+
+    def factor(self, outputs: Tensor, vectors: Tensor) -> Tensor:
+        """Return that of each step, and 0 for those that do not count."""
+        return self.mask[:, None] * _steps(self.of_step.factor(_rows(outputs), _rows(vectors)), outputs)
+
+
+def _rows(steps: Tensor) -> Tensor:
+    return steps.flatten(0, 1)
+
+
+def _steps(rows: Tensor, like: Tensor) -> Tensor:
+    return rows.reshape(*like.shape[:2], *rows.shape[1:])
 
 
 def train(config: Config, context: Context) -> float:
@@ -84,7 +105,7 @@ def train(config: Config, context: Context) -> float:
         judged = drawn.judged.to(outputs.device)
         return problem.wrong(outputs, Sequences(outputs, targets, judged, judged))
 
-    objective = Masked(problem, drawn.mask.to(context.device))
+    objective = Masked(OF_STEP[problem.loss], drawn.mask.to(context.device))
     return trained(chosen, model, objective, missed, parts, context)
 
 

@@ -122,7 +122,8 @@ class Plan:
         schedules = {"lr": self._rate(start["lr"], updates)}
         if self.weight_decay_until < 1:
             until = round(self.weight_decay_until * self._total("weight_decay_until", updates))
-            schedules["weight_decay"] = on_then_off(start.get("weight_decay", 0.0), until=until)
+            name = "l2" if "l2" in start else "weight_decay"  # as the optimizer calls it
+            schedules[name] = on_then_off(start.get(name, 0.0), until=until)
         return schedules
 
     def average(self) -> Averaging | None:

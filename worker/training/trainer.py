@@ -13,18 +13,25 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
+from optimizers.errors import (
+    NotConvergedError,
+    NotFiniteError,
+    NotPositiveDefiniteError,
+    SingularFactorError,
+)
 from worker.config import wrong
 from worker.datasets import Part
 from worker.tasks.task import Context, Diverged
 from worker.training.averaging import Compared
 from worker.training.batches import Batches
-from worker.training.optimizers import Driven, Objective, Step
+from worker.training.driven import Driven, Objective, Step
 from worker.training.phases import ConvergenceDetector
 from worker.training.plan import Plan
 from worker.training.streams import Streams
 
 AT_ONCE: Final = 4096  # examples
 TOO_LARGE: Final = 1000.0  # times the loss at the start: it has led nowhere
+NUMERICAL: Final = (NotConvergedError, NotFiniteError, NotPositiveDefiniteError, SingularFactorError)
 TOLD: Final = ("damping", "momentum", "weight_decay")  # of an optimizer's settings, where it has them
 
 Error = Callable[[Tensor, Tensor], Tensor]  # of outputs and targets, one number for each case
@@ -120,7 +127,10 @@ class Trainer:
         inputs, targets = train.inputs[rows], train.targets[rows]
         _wait_for(inputs.device)
         began = self._clock()
-        self._step = job.optimizer.step(inputs, targets)
+        try:
+            self._step = job.optimizer.step(inputs, targets)
+        except NUMERICAL as error:
+            raise Diverged(f"Update {standing.updates + 1} could not be computed: {error}") from error
         _wait_for(inputs.device)
         standing.seconds += self._clock() - began
         standing.updates += 1

@@ -4,9 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from optimizers import CrossEntropy
+from optimizers import ACP, PRONG, CrossEntropy
 from worker.models.perceptron import perceptron
-from worker.training.optimizers import OPTIMIZERS, Surroundings
+from worker.training.driven import Surroundings
+from worker.training.optimizers import OPTIMIZERS
+from worker.training.second_order import SECOND_ORDER
 from worker.training.streams import Streams
 
 INPUTS = torch.randn(24, 5, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
@@ -30,8 +32,8 @@ TOLD = {
 }
 
 
-def a_model():
-    model = perceptron([5, 7, 3], torch.Generator().manual_seed(3))
+def a_model(*hidden):
+    model = perceptron([5, *(hidden or (7,)), 3], torch.Generator().manual_seed(3))
     return model.double()
 
 
@@ -101,10 +103,11 @@ def test_the_elements_of_gradients_can_be_cut_instead():
 @pytest.mark.parametrize("name", [*OPTIMIZERS, "rising"])
 def test_an_optimizer_goes_on_from_its_state_as_if_nothing_had_been(name):
     told = {"momentum_schedule": "rising"} if name == "rising" else {}
+    before = 245 if name == "rising" else 25  # the momentum rises after 250
     name = "nesterov" if name == "rising" else name
     model, resumed = a_model(), a_model()
     optimizer, other = built(name, model, **told), built(name, resumed, **told)
-    after(optimizer, model, 245)  # the momentum rises after 250
+    after(optimizer, model, before)
     resumed.load_state_dict(model.state_dict())
     other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
 
@@ -149,7 +152,57 @@ def test_a_setting_has_the_same_meaning_and_limits_for_every_optimizer():
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_every_optimizer_is_worth_a_search_by_default(name):
-    settings = OPTIMIZERS[name].settings
+    settings = OPTIMIZERS[name].settings.values()
 
-    assert settings["lr"].suggested is not None
-    assert all(each.refusal(each.default) is None for each in settings.values())
+    assert any(each.suggested is not None for each in settings)
+    assert all(each.refusal(each.default) is None for each in settings if each.default is not None)
+
+
+OTHER = {  # than the default; what has no effect alone comes with what gives it one
+    ("centred_gradient_descent", "memory"): {"memory": 0.5, "consistent_bias": True},
+    ("newton", "negative_curvature"): {"negative_curvature": "absolute", "damping": 1e-4, "lr": 0.1},
+}
+SETTINGS = [(name, setting) for name, row in SECOND_ORDER.items() for setting in row.settings]
+
+
+@pytest.mark.parametrize(("name", "setting"), SETTINGS)
+def test_whatever_an_optimizer_of_ours_can_be_told_changes_its_steps(name, setting):
+    told = OTHER.get((name, setting)) or {setting: another(OPTIMIZERS[name].settings[setting])}
+    beside = {key: value for key, value in told.items() if key != setting}
+    model, same = a_model(6, 6), a_model(6, 6)
+
+    moved = after(built(name, model, **told), model, 25)[1]
+
+    assert not torch.equal(moved, after(built(name, same, **beside), same, 25)[1])
+
+
+def another(setting):
+    """Return a value that is not its default."""
+    if setting.default is None:
+        return 0.2
+    if setting.kind == "boolean":
+        return not setting.default
+    if setting.choices:
+        return next(choice for choice in setting.choices if choice != setting.default)
+    return 3 if setting.kind == "integer" else setting.default / 2 + 0.01
+
+
+def test_the_slope_of_units_can_be_the_largest_of_the_batch():
+    model, same = a_model(), a_model()
+    by_hand = ACP(same, CrossEntropy(), alpha="largest_slope")
+
+    assert torch.equal(after(built("acp", model, alpha=0.0), model, 3)[1], after(by_hand, same, 3)[1])
+
+
+def test_an_optimizer_that_is_told_nothing_has_the_defaults_of_the_library():
+    model, same = a_model(), a_model()
+    by_hand = PRONG(same, CrossEntropy())
+
+    assert torch.equal(after(built("prong", model), model, 3)[1], after(by_hand, same, 3)[1])
+
+
+def test_without_a_rate_kfac_finds_its_steps():
+    finding, told = built("kfac", a_model()), built("kfac", a_model(), lr=0.2)
+
+    assert finding.step(INPUTS, TARGETS).scale is not None
+    assert told.step(INPUTS, TARGETS).scale is None

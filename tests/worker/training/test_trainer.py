@@ -12,8 +12,10 @@ from worker.models.perceptron import perceptron
 from worker.tasks import Diverged, Released
 from worker.tasks.alone import Alone
 from worker.training.batches import Batches
-from worker.training.optimizers import OPTIMIZERS, Surroundings
+from worker.training.driven import Surroundings
+from worker.training.optimizers import OPTIMIZERS
 from worker.training.plan import Plan
+from worker.training.second_order import SECOND_ORDER
 from worker.training.streams import Streams
 from worker.training.trainer import Job, Trainer, measures
 
@@ -183,7 +185,7 @@ def test_a_plan_that_lacks_something_is_refused_with_what_it_lacks(plan, said):
 
 
 def test_the_curve_tells_losses_errors_seconds_and_settings():
-    _, points = curve(Plan(**QUIET), optimizer="kfac", clock=Clock(0.5))
+    _, points = curve(Plan(**QUIET), optimizer="acp", clock=Clock(0.5))
 
     assert points[-1][1].keys() == {
         "train_loss", "train_error", "validation_loss", "validation_error", "test_loss", "test_error",
@@ -244,15 +246,38 @@ def test_a_training_that_was_interrupted_ends_as_one_that_was_not(optimizer, pla
     assert len(points) < len(all_points)
 
 
-def test_an_interrupted_training_of_kfac_ends_as_one_that_was_not():
+@pytest.mark.parametrize("optimizer", SECOND_ORDER)
+def test_an_interrupted_training_of_second_order_ends_as_one_that_was_not(optimizer):
     kept = Kept(after=5)
     with pytest.raises(Released):
-        curve(Plan(**QUIET), optimizer="kfac", checkpoint=kept)
+        curve(Plan(**QUIET), optimizer=optimizer, checkpoint=kept)
 
-    assert (
-        curve(Plan(**QUIET), optimizer="kfac", checkpoint=kept)[0]
-        == curve(Plan(**QUIET), optimizer="kfac")[0]
+    resumed, _ = curve(Plan(**QUIET), optimizer=optimizer, checkpoint=kept)
+
+    assert resumed == curve(Plan(**QUIET), optimizer=optimizer)[0]
+
+
+@pytest.mark.row(44)
+@pytest.mark.parametrize("optimizer", ["sgd", "kfac", "newton"])
+def test_weight_decay_ends_where_the_plan_says(optimizer):
+    seen, job = [], a_job(optimizer, weight_decay=0.25)
+    group, step = job.optimizer.param_groups[0], job.optimizer.step
+    job.optimizer.step = lambda *batch: (
+        seen.append(group.get("l2", group.get("weight_decay"))) or step(*batch)
     )
+
+    Trainer(job, Plan(**QUIET, weight_decay_until=0.5), Alone(seed=1)).run()
+
+    assert seen == [0.25] * 6 + [0.0] * 6
+
+
+def test_curvature_that_cannot_be_inverted_is_divergence_and_no_error():
+    job = a_job("acp", ridge=1e-300)
+    part = job.parts["train"]
+    part.inputs[:, 1] = part.inputs[:, 0]
+
+    with pytest.raises(Diverged, match=r"Update 1 could not be computed.*no finite inverse"):
+        Trainer(job, Plan(**QUIET), Alone(seed=1)).run()
 
 
 def test_the_seconds_of_an_interrupted_training_go_on():

@@ -1,0 +1,187 @@
+"""The optimizers of our library. What each can be told, and what of it is worth a search, it declares itself.
+
+A config has one name for one idea: what two of them call alike but mean otherwise, or otherwise but mean
+alike, has its name of the config here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, Protocol
+
+from torch import nn
+
+from optimizers import (
+    ACP,
+    EKFAC,
+    KFAC,
+    PRONG,
+    CentredGradientDescent,
+    DiagonalNewton,
+    GaussNewton,
+    Hyperparameter,
+    LeCunRate,
+    LocalCriterion,
+    NaturalGradient,
+    Newton,
+    UpdatedBackpropagation,
+)
+from thiessen.space import Boolean, Categorical, Dimension, Float, Int
+from worker.config import Setting
+from worker.training.driven import Driven, Optimizer, Own, Surroundings
+from worker.training.first_order import DECAY, LR, MOMENTUM
+
+LARGEST_SLOPE: Final = 0.0  # of `alpha`, which is above 0 where it is told
+
+
+class Kind(Protocol):
+    """A class of optimizers."""
+
+    @property
+    def hyperparameters(self) -> tuple[Hyperparameter, ...]: ...
+
+    def __call__(self, *model_and_objective: Any, **settings: Any) -> Any: ...
+
+
+SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
+    "lr": LR,
+    "momentum": MOMENTUM,
+    "weight_decay": DECAY,
+    "damping": Setting(default=0.1, meaning="Tikhonov strength of the curvature.", above=0),
+    "inverse": Setting(
+        default="block_diagonal",
+        meaning="Whether the curvature joins no layers, or each with the next one.",
+    ),
+    "found_momentum": Setting(
+        default=True, meaning="Without `lr`: whether a part of the last step, as large as helps, is added."
+    ),
+    "memory": Setting(default=0.95, meaning="Memory of the averages of statistics.", low=0, below=1),
+    "refresh_every": Setting(
+        default=20, meaning="Updates between two inversions of the curvature.", low=1, high=10**6
+    ),
+    "alpha": Setting(
+        default=1.0,
+        meaning="What the mean squared slope of a unit is taken to be; 0: the largest of the batch.",
+        low=0,
+    ),
+    "ridge": Setting(default=0.1, meaning="Added to the diagonal of the inputs' covariance.", above=0),
+    "ridge_on": Setting(default="weights", meaning="Whether the bias has the ridge too."),
+    "consistent_bias": Setting(
+        default=False, meaning="Whether the bias takes back what the weights do to the mean input."
+    ),
+    "second_order_activation": Setting(
+        default=True, meaning="Whether the curvature of the activations counts."
+    ),
+    "by_layer": Setting(default=False, meaning="Whether the matrix is that of each layer alone."),
+    "negative_curvature": Setting(
+        default="raise",
+        meaning="Where the Hessian is not positive: raise the damping, or take absolute eigenvalues.",
+    ),
+    "fisher": Setting(
+        default="exact", meaning="How the Fisher matrix is had; `empirical` is another matrix, of the data."
+    ),
+    "exponent": Setting(
+        default=0.75, meaning="The power of the curvature that divides.", above=0, high=1
+    ),
+    "diagonal": Setting(default="chapelle_erhan", meaning="Which diagonal of which curvature."),
+    "iterations": Setting(
+        default=20, meaning="Products with the curvature in an update.", low=1, high=10**6
+    ),
+}  # fmt: skip
+NAMES: Final[Mapping[tuple[str, str], str]] = {  # of the config, where they are others
+    ("l2", "float"): "weight_decay",
+    ("decay", "float"): "memory",
+    ("momentum", "boolean"): "found_momentum",
+    ("kind", "categorical"): "fisher",
+    ("negative", "categorical"): "negative_curvature",
+    ("source", "categorical"): "diagonal",
+}
+
+
+def _row(kind: Kind, meaning: str, *, draws: bool = False) -> Optimizer:
+    """Return the row of a class; one that draws has a stream of its own."""
+    return Optimizer(
+        meaning=meaning,
+        settings={_name(each): _setting(each) for each in kind.hyperparameters},
+        build=partial(_build, kind, draws=draws),
+        is_first_order=False,
+    )
+
+
+def _build(
+    kind: Kind, model: nn.Module, objective: Any, own: Own, surroundings: Surroundings, *, draws: bool
+) -> Driven:
+    settings = {each.name: own[_name(each)] for each in kind.hyperparameters}
+    if settings.get("alpha") == LARGEST_SLOPE:
+        settings["alpha"] = "largest_slope"
+    if draws:
+        settings["generator"] = surroundings.streams("targets", surroundings.device)
+    built: Driven = kind(model, objective, **settings)
+    return built
+
+
+def _name(each: Hyperparameter) -> str:
+    return NAMES.get((each.name, each.kind), each.name)
+
+
+def _setting(each: Hyperparameter) -> Setting:
+    return replace(
+        SETTINGS[_name(each)],
+        default=each.default,
+        of=float if each.default is None else None,
+        choices=each.choices,
+        suggested=None if each.default is None else _dimension(each),  # what finds itself is not searched
+    )
+
+
+def _dimension(each: Hyperparameter) -> Dimension:
+    if each.kind == "boolean":
+        return Boolean()
+    if each.kind == "categorical":
+        return Categorical(each.choices)
+    low, high = each.low, each.high
+    if low is None or high is None:
+        raise ValueError(f"Hyperparameter {each.name!r} is a number and tells no range to search.")
+    if each.kind == "int":
+        return Int(int(low), int(high), log=each.log)
+    return Float(low, high, log=each.log)
+
+
+SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
+    "kfac": _row(
+        KFAC,
+        "Natural gradient by Kronecker factors of the Fisher matrix. Without `lr` it finds the length of "
+        "each step, and without `damping` the damping too.",
+        draws=True,
+    ),
+    "ekfac": _row(
+        EKFAC,
+        "Natural gradient by Kronecker factors with the curvature along their eigenvectors.",
+        draws=True,
+    ),
+    "acp": _row(ACP, "Amortised covariance preconditioner: the covariance of each layer's inputs, inverted."),
+    "prong": _row(
+        PRONG, "Projected natural gradient: each layer in coordinates in which its inputs are white."
+    ),
+    "centred_gradient_descent": _row(
+        CentredGradientDescent, "Gradient descent that sees the inputs of each layer without their mean."
+    ),
+    "local_criterion": _row(
+        LocalCriterion, "Moves the sums of each layer as nearly as it can along their own gradients."
+    ),
+    "updated_backpropagation": _row(
+        UpdatedBackpropagation,
+        "Gradient descent in which each layer hears of the updates above it; perceptrons and autoencoders.",
+    ),
+    "newton": _row(Newton, "Newton's method with the whole Hessian; up to 5,000 parameters.", draws=True),
+    "gauss_newton": _row(
+        GaussNewton, "Gauss-Newton with the whole matrix; up to 5,000 parameters.", draws=True
+    ),
+    "natural_gradient": _row(
+        NaturalGradient, "Natural gradient with the whole Fisher matrix; up to 5,000 parameters.", draws=True
+    ),
+    "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
+    "lecun_rate": _row(
+        LeCunRate, "Gradient descent at the rate that the largest curvature allows.", draws=True
+    ),
+}
