@@ -14,7 +14,9 @@ from optimizers.curvature.statistics import Targets
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kronecker_factored import KroneckerFactored, check_settings
 from optimizers.objectives import Objective
+from optimizers.processes import Group
 from optimizers.seen import Seen
+from optimizers.solvers.outliving import Outliving
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 
@@ -56,6 +58,7 @@ class EKFAC(KroneckerFactored):
         statistics_from_every: int = 1,  # factors and s know one of so many cases
         targets: Targets = "sampled",  # over which the Fisher matrix takes its expectation
         generator: Generator | None = None,
+        group: Group = None,
     ) -> None:
         check_settings(
             lr=lr,
@@ -66,7 +69,6 @@ class EKFAC(KroneckerFactored):
             refresh_every=refresh_every,
             statistics_from_every=statistics_from_every,
         )
-        self._eigenbasis = Eigenbasis()
         settings = {"lr": lr, "damping": damping, "l2": l2, "refresh_every": refresh_every}
         super().__init__(
             model,
@@ -76,7 +78,9 @@ class EKFAC(KroneckerFactored):
             targets=targets,
             statistics_from_every=statistics_from_every,
             generator=generator,
+            group=group,
         )
+        self._eigenbasis = Eigenbasis(Outliving(self._processes))
 
     def _is_due(self, seen: Seen) -> bool:
         is_early = self._updates < FIRST or self._eigenbasis.lacks(seen.gradients)
@@ -86,11 +90,11 @@ class EKFAC(KroneckerFactored):
         del seen
         return True
 
-    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]]) -> None:
+    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]], cases: int) -> None:
         if self._is_due(seen):
             self._eigenbasis = self._eigenbasis.refreshed(self._statistics())
             self._refreshed = self._updates
-        self._eigenbasis.note(rows, self._averages.decay)
+        self._eigenbasis.note(rows, self._averages.decay, cases=cases)
 
     def _update(self, seen: Seen, told: Step, watch: Stopwatch) -> Step:
         damping = self._settings["damping"] + self._settings["l2"]

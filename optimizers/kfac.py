@@ -28,8 +28,10 @@ from optimizers.damping.rescaling import best_multiples, model_change
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kronecker_factored import KroneckerFactored, check_settings
 from optimizers.objectives import Objective
+from optimizers.processes import Group
 from optimizers.seen import Seen
 from optimizers.solvers.cg import conjugate_gradients
+from optimizers.solvers.outliving import Outliving
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 
@@ -112,6 +114,7 @@ class KFAC(KroneckerFactored):
         targets: Targets = "sampled",  # over which the Fisher matrix takes its expectation
         split: Norm | None = "trace",  # of damping between a layer's two factors, π
         generator: Generator | None = None,
+        group: Group = None,
     ) -> None:
         check_settings(
             lr=lr,
@@ -134,8 +137,7 @@ class KFAC(KroneckerFactored):
         self._last: Matrices | None = None  # δ₀
         self._refreshed_at = math.nan  # λ when the inverse was computed
         self._rivals: list[tuple[float, Inverse]] = []  # γ and inverses, for the next search
-        self._make_inverse = partial(INVERSES[inverse], norm=split)
-        self._inverse = self._make_inverse()
+        self._inverse_of = partial(INVERSES[inverse], norm=split)
         settings = {
             "lr": 1.0 if lr is None else lr,
             "damping": 0.1 if damping is None and lr is not None else damping,
@@ -150,7 +152,9 @@ class KFAC(KroneckerFactored):
             targets=targets,
             statistics_from_every=statistics_from_every,
             generator=generator,
+            group=group,
         )
+        self._inverse = self._no_inverse()
 
     @classmethod
     def simple(
@@ -161,11 +165,11 @@ class KFAC(KroneckerFactored):
         lr: float = 0.3,
         damping: float = 0.1,
         refresh_every: int = 100,
-        generator: Generator | None = None,
+        **settings: Any,
     ) -> Self:
         """Return the plain form: now and then factors of one whole batch, steps of lr, constant damping."""
-        settings = {"lr": lr, "damping": damping, "refresh_every": refresh_every, "decay": 0.0}
-        return cls(model, objective, **settings, generator=generator)  # type: ignore[arg-type]  # by name
+        usual = {"lr": lr, "damping": damping, "refresh_every": refresh_every, "decay": 0.0}
+        return cls(model, objective, **{**usual, **settings})
 
     @classmethod
     def empirical(cls, model: nn.Module, objective: Objective, **settings: Any) -> Self:
@@ -307,11 +311,16 @@ class KFAC(KroneckerFactored):
         def joined(matrices: Matrices) -> Tensor:
             return flat(shaped(seen.tensors(matrices), like))
 
+        def curved(vector: Tensor) -> Tensor:
+            product: Tensor = fisher(jacobian, self._objective, vector)
+            [product] = self._processes.means([product], len(jacobian.outputs))
+            return torch.add(product, vector, alpha=shift)
+
         def apart(vector: Tensor) -> Matrices:
             return seen.matrices(shaped(vector, like))
 
         solved = conjugate_gradients(
-            lambda vector: fisher(jacobian, self._objective, vector) + shift * vector,
+            curved,
             -joined(seen.gradients),
             precondition=lambda vector: joined(inverse.solve(apart(vector))),
             max_iterations=self._cg_steps,
@@ -326,7 +335,10 @@ class KFAC(KroneckerFactored):
         curved = fisher_inner(jacobian, self._objective, *vectors).double()
         squares = torch.stack([torch.stack([inner(u, v) for v in directions]) for u in directions])
         slopes = torch.stack([inner(seen.gradients, u) for u in directions])
-        return curved + (damping + self._settings["l2"]) * squares, slopes
+        quadratic = curved + (damping + self._settings["l2"]) * squares
+        # The slopes are those of all already, but all processes must go on by the same ones, bit by bit.
+        quadratic, slopes = self._processes.means([quadratic, slopes], len(jacobian.outputs))
+        return quadratic, slopes
 
     def _first_damping(self, seen: Seen) -> float:
         """Return the λ whose step lowers the loss most, of some that fall by ten until it is lowered less.
@@ -396,8 +408,11 @@ class KFAC(KroneckerFactored):
         self._inverse = self._loaded(saved["inverse"])
         self._rivals = [(gamma, self._loaded(state)) for gamma, state in saved["rivals"]]
 
+    def _no_inverse(self) -> Inverse:
+        return self._inverse_of(kept=Outliving(self._processes))
+
     def _loaded(self, state: dict[str, Any]) -> Inverse:
-        inverse = self._make_inverse()
+        inverse = self._no_inverse()
         inverse.load_state_dict(state)
         return inverse
 

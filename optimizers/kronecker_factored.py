@@ -12,17 +12,18 @@ from optimizers.curvature.blocks import find_blocks
 from optimizers.curvature.forms import Rows
 from optimizers.curvature.matrices import norm
 from optimizers.curvature.network import Network
-from optimizers.curvature.statistics import Pair, RunningStatistics, Statistics, Targets, summed
+from optimizers.curvature.statistics import Pair, RunningStatistics, Statistics, Targets, joined, summed
 from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import NotHeardError
 from optimizers.listening import Call, Listening
 from optimizers.moved import moved
 from optimizers.objectives import Objective
+from optimizers.processes import Group, Processes, check_not_wrapped
 from optimizers.rules import RULES
 from optimizers.seen import ALL, Batch, Heard, Seen
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
-from optimizers.streams import retold, stream_beside, told
+from optimizers.streams import retold, stream_beside, stream_of, told
 from optimizers.usual_loop import Closure, Hearing, loss_scale, unscaled
 
 
@@ -30,6 +31,10 @@ class KroneckerFactored(Hearing):
     """Learns the factors of a model's blocks from batches; a subclass decides what step to take by them.
 
     What is frozen stays, and may be unfrozen between two steps; what the loss does not depend on rests.
+
+    Where torch.distributed has begun, all processes (or those of `group`) train together: gradient, factors
+    and quadratic model are those of the batches of all, and they divide the inverses among them. In the usual
+    loop the gradients are those that DistributedDataParallel makes.
     """
 
     _step_supports_amp_scaling = True  # torch's GradScaler then tells its scale
@@ -45,8 +50,11 @@ class KroneckerFactored(Hearing):
         targets: Targets,
         statistics_from_every: int,
         generator: Generator | None,
+        group: Group,
     ) -> None:
+        check_not_wrapped(model)
         self._model, self._objective = uncompiled(model), objective
+        self._processes = Processes(group)
         self._blocks = find_blocks(self._model)
         self._trained = _trained(self._model)
         self._explained: set[str] = set()  # blocks whose gradients were compared with their rows
@@ -175,6 +183,7 @@ class KroneckerFactored(Hearing):
             l2=float(self._settings["l2"]),
             explained=self._explained & self._blocks.keys(),
             wants_rows=self._targets == "data",
+            processes=self._processes,
         )
 
     def _with_explained_blocks(self, seen: Seen, told: Batch | Heard) -> Seen:
@@ -188,15 +197,17 @@ class KroneckerFactored(Hearing):
 
     def _estimate(self, seen: Seen) -> bool:
         """Average the batch into the factors (sec. 6.5), or return False when its own are not finite."""
-        rows = seen.rows_at(self._targets, self._cases, self._generator)
+        stream = stream_of(self._processes.rank, self._processes.size, self._generator)
+        rows, cases = seen.rows_at(self._targets, self._cases, stream)
         with torch.no_grad():
-            if not self._averages.update(summed(rows, pairs=self._pairs)):
+            of_batch = summed(rows, pairs=self._pairs)
+            if not self._averages.update(joined(of_batch, rows, cases, self._processes)):
                 return False
-            self._noted(seen, rows)
+            self._noted(seen, rows, cases)
         return True
 
-    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]]) -> None:
-        """Learn more from the rows of a batch that counts."""
+    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]], cases: int) -> None:
+        """Learn more from the rows of a batch that counts, which are of so many cases."""
 
     def _statistics(self) -> Statistics:
         return self._averages.kept.of(self._blocks, self._pairs)

@@ -16,7 +16,7 @@ from optimizers.errors import (
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.listening import Listening
 from optimizers.objectives import Objective
-from optimizers.passes import Passes, check_same_gradients, check_same_parts, joined, norm
+from optimizers.passes import Passes, check_alike, check_same_gradients, joined, norm
 from optimizers.processes import Group, Processes, check_not_wrapped
 from optimizers.solvers.cholesky import inverse
 from optimizers.step import Step
@@ -130,7 +130,7 @@ class Layerwise(Hearing):
                 loss = self._objective.loss(outputs, targets)
             passes = Passes(loss.item(), *backward(loss, trained, layers, uses))
         with watch.phase("processes"):
-            check_same_parts(passes, trained, [*self._layers], self._processes)
+            self._check_alike(passes)
             passes = joined(passes, self._layers, self._processes, cases=len(targets))
         return self._taken(passes, statistics, watch, otherwise=buffers)
 
@@ -146,12 +146,17 @@ class Layerwise(Hearing):
             loss = None if closure is None else float(torch.as_tensor(closure()).detach())
         passes = self._heard(self._listening, loss)
         with watch.phase("processes"):
-            check_same_parts(passes, self._trained(), [*self._layers], self._processes)
-            check_same_gradients(passes, self._trained(), self._processes)
+            self._check_alike(passes)
+            length, like = norm(passes.gradients), next(self._model.parameters())
+            check_same_gradients(length, like, self._processes)
         try:
             return self._taken(passes, statistics, watch)
         finally:
             self._listening.forget()
+
+    def _check_alike(self, passes: Passes) -> None:
+        gradients = [p in passes.gradients for p in self._trained()]
+        check_alike((gradients, sorted(passes.seen)), [*self._model.parameters()], self._processes)
 
     def _heard(self, listening: Listening, loss: float | None) -> Passes:
         scale = loss_scale(self)
