@@ -13,7 +13,21 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from optimizers import ACP, EKFAC, KFAC, PRONG, CentredGradientDescent, CrossEntropy, LocalCriterion
+from optimizers import (
+    ACP,
+    EKFAC,
+    KFAC,
+    PRONG,
+    CentredGradientDescent,
+    CrossEntropy,
+    DiagonalNewton,
+    GaussNewton,
+    LeCunRate,
+    LocalCriterion,
+    NaturalGradient,
+    Newton,
+    UpdatedBackpropagation,
+)
 from optimizers.curvature.centring import moments
 from optimizers.divided_work import divided
 from optimizers.errors import NotFiniteError, OptimizerError
@@ -27,16 +41,27 @@ def made(optimizer, **usual):
 OPTIMIZERS = {
     "ACP": made(ACP, alpha="largest_slope", refresh_every=2),
     "CentredGradientDescent": made(CentredGradientDescent, consistent_bias=True, decay=0.5),
+    "DiagonalNewton": made(DiagonalNewton, source="gauss_newton"),
+    "DiagonalNewton, by recursion": made(DiagonalNewton, source="becker_lecun_hessian"),
     "EKFAC": made(EKFAC, targets="exact", refresh_every=2),
+    "GaussNewton": made(GaussNewton),
     "KFAC": made(KFAC, lr=0.1, targets="exact", refresh_every=2),
     "KFAC, adaptive": made(KFAC, targets="exact", l2=1e-3, refresh_every=5),
     "KFAC, conjugate gradients": made(KFAC, targets="exact", damping=0.1, cg_steps=3),
     "KFAC, of some cases": made(KFAC, targets="exact", statistics_from_every=2, model_from_every=4),
     "KFAC, tridiagonal": made(KFAC, targets="exact", damping=0.1, inverse="block_tridiagonal"),
+    "LeCunRate": made(LeCunRate),
     "LocalCriterion": made(LocalCriterion),
+    "NaturalGradient": made(NaturalGradient),
+    "NaturalGradient, empirical": made(NaturalGradient, kind="empirical"),
+    "Newton": made(Newton),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
+    "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }
-KINDS = (EKFAC, KFAC, LocalCriterion)
+TAKE_BATCHES = (DiagonalNewton, GaussNewton, LeCunRate, NaturalGradient, Newton, UpdatedBackpropagation)
+USUAL = [name for name in OPTIMIZERS if name.partition(",")[0] not in {k.__name__ for k in TAKE_BATCHES}]
+LISTEN = (EKFAC, KFAC, LocalCriterion)
+KINDS = (*LISTEN, *TAKE_BATCHES)
 UPDATES = {"KFAC, adaptive": 21}  # the 20th searches for damping; else 6
 SHARES = {"uneven": [slice(0, 16), slice(16, 24)], "even": [slice(0, 12), slice(12, 24)]}
 
@@ -158,12 +183,11 @@ class Noting:
         return self.sampled[-1]
 
 
-def sampled_on_one_batch():
-    torch.manual_seed(0)
+def sampled_on_one_batch(optimizer, **settings):
     objective = Noting()
-    optimizer = KFAC(a_model(), objective)
-    optimizer.step(*a_batch(0))
-    return {"targets": objective.sampled, "stream": optimizer.state_dict()["generator"]}
+    made = optimizer(a_model(), objective, **settings)
+    made.step(*a_batch(0))
+    return {"targets": objective.sampled, "stream": made.state_dict()["generator"]}
 
 
 def divided_work():
@@ -217,7 +241,7 @@ def main(folder, rank):
     )
     groups = [dist.new_group([0]), dist.new_group([1])]
     came = {f"on batches {name}": on_batches(name, rank) for name in OPTIMIZERS}
-    came |= {f"in the usual loop {name}": in_usual_loop(name, rank) for name in OPTIMIZERS}
+    came |= {f"in the usual loop {name}": in_usual_loop(name, rank) for name in USUAL}
     came |= {f"with statistics {name}": with_statistics(name, rank) for name in ("ACP", "PRONG")}
     came |= {f"nan in {where}": with_nan(rank, where=where) for where in ("inputs", "statistics")}
     came["with a closure"] = with_closure(rank)
@@ -226,7 +250,8 @@ def main(folder, rank):
         came[f"after nan {kind.__name__}"] = after_nan(kind, rank)
     came["largest"] = Processes().largest(torch.tensor([float(rank), 5.0 - rank]))
     came["moments"] = moments(a_batch(rank)[0], centre=True)
-    came["sampled"] = sampled_on_one_batch()
+    came["sampled KFAC"] = sampled_on_one_batch(KFAC)
+    came["sampled NaturalGradient"] = sampled_on_one_batch(NaturalGradient, kind="sampled")
     came["work"] = divided_work()
     for kind in KINDS:
         name, in_group = kind.__name__, kind(a_model(), CrossEntropy(), group=groups[rank])
@@ -236,8 +261,8 @@ def main(folder, rank):
         came[f"wrapped {name}"] = refused(partial(kind, DistributedDataParallel(a_model()), CrossEntropy()))
         came[f"another part {name}"] = refused(partial(another_part, kind, rank))
         came[f"other weights {name}"] = refused(partial(other_weights, kind, rank))
-        if hasattr(kind, "listen"):
-            came[f"own gradients {name}"] = refused(partial(gradients_of_its_own, kind, rank))
+    for kind in LISTEN:
+        came[f"own gradients {kind.__name__}"] = refused(partial(gradients_of_its_own, kind, rank))
     torch.save(came, Path(folder) / f"{rank}.pt")
     with contextlib.suppress(RuntimeError):
         dist.destroy_process_group()
