@@ -11,6 +11,7 @@ from optimizers.curvature.eigenbasis import Eigenbasis
 from optimizers.curvature.forms import Rows
 from optimizers.curvature.matrices import norm, times
 from optimizers.curvature.statistics import Targets
+from optimizers.groups import Params
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kronecker_factored import KroneckerFactored, check_settings
 from optimizers.objectives import Objective
@@ -58,6 +59,7 @@ class EKFAC(KroneckerFactored):
         statistics_from_every: int = 1,  # factors and s know one of so many cases
         targets: Targets = "sampled",  # over which the Fisher matrix takes its expectation
         generator: Generator | None = None,
+        params: Params | None = None,
         group: Group = None,
     ) -> None:
         check_settings(
@@ -73,6 +75,7 @@ class EKFAC(KroneckerFactored):
         super().__init__(
             model,
             objective,
+            params,
             settings,
             decay=decay,
             targets=targets,
@@ -97,10 +100,11 @@ class EKFAC(KroneckerFactored):
         self._eigenbasis.note(rows, self._averages.decay, cases=cases)
 
     def _update(self, seen: Seen, told: Step, watch: Stopwatch) -> Step:
-        damping = self._settings["damping"] + self._settings["l2"]
+        l2 = self._of_blocks("l2")
+        damping = {name: own + l2[name] for name, own in self._of_blocks("damping").items()}
         with watch.phase("solve"):
             solved = self._eigenbasis.solve(seen.gradients, damping, seen.low_rank)
-            update = times(solved, -self._settings["lr"])
+            update = times(solved, {name: -lr for name, lr in self._of_blocks("lr").items()})
             length = norm(update)
         if not math.isfinite(length):
             return told

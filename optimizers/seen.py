@@ -9,7 +9,7 @@ from torch import Generator, Tensor, nn
 
 from optimizers.curvature.blocks import Block, Uses, recording
 from optimizers.curvature.forms import Affine, Rows, Whole, linear_places
-from optimizers.curvature.matrices import Matrices, inner, norm, plus
+from optimizers.curvature.matrices import Matrices, inner, norm, plus, times
 from optimizers.curvature.network import Network
 from optimizers.curvature.statistics import (
     Pair,
@@ -88,7 +88,7 @@ class Seen:
         objective: Objective,
         told: Batch | Heard,
         *,
-        l2: float,
+        l2: Mapping[str, float],  # by block
         explained: Collection[str],
         wants_rows: bool,
         processes: Processes,
@@ -110,7 +110,9 @@ class Seen:
             self.loss, self._slopes, self._rows = told.loss, told.slopes, {}
         with torch.no_grad():
             gradients = self._of_all(self._gradients())
-            self.gradients = plus(gradients, self._weights(gradients), l2) if l2 else gradients
+            self.gradients = gradients
+            if any(l2.values()):
+                self.gradients = plus(gradients, times(self._weights(gradients), l2))
 
     def is_finite(self) -> bool:
         """Tell whether the loss and its gradient are."""
@@ -126,7 +128,7 @@ class Seen:
     @property
     def low_rank(self) -> Mapping[str, Rows] | None:
         """Rows whose products are the gradients, unless these have an L2 term."""
-        return None if self._l2 or self._processes.size > 1 else self._rows
+        return None if any(self._l2.values()) or self._processes.size > 1 else self._rows
 
     def h(self, update: Matrices | None = None) -> float:
         """Return h at θ, or at θ + δ with the same dropout masks and normalisation."""
@@ -264,7 +266,7 @@ class Seen:
         return {name: self.blocks[name].matrix(self.network.params) for name in like}
 
     def _l2_term(self, weights: Matrices) -> float:
-        return 0.5 * self._l2 * float(inner(weights, weights)) if self._l2 else 0.0
+        return 0.5 * float(inner(weights, weights, self._l2)) if any(self._l2.values()) else 0.0
 
 
 def _has_few_rows(uses: Uses, name: str) -> bool:

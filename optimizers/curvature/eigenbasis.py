@@ -75,13 +75,19 @@ class Eigenbasis:
             self.moments[name] = mean.lerp_(self.moments[name], decay)
 
     def solve(
-        self, gradients: Mapping[str, Tensor], damping: float, rows: Mapping[str, Rows] | None = None
+        self,
+        gradients: Mapping[str, Tensor],
+        damping: float | Mapping[str, float],
+        rows: Mapping[str, Rows] | None = None,
     ) -> Matrices:
-        """Return U_G [(U_Gᵀ V U_A) / (s + λ)] U_Aᵀ; by rows whose products V are, if they are few."""
+        """Return U_G [(U_Gᵀ V U_A) / (s + λ)] U_Aᵀ, with one λ or one for each block.
+
+        By rows whose products V are, if they are few.
+        """
         solved = {}
         for name, gradient in gradients.items():
-            basis = self._kept[name]
-            turned = _turned(basis, gradient, (rows or {}).get(name)) / (self.moments[name] + damping)
+            basis, own = self._kept[name], damping[name] if isinstance(damping, Mapping) else damping
+            turned = _turned(basis, gradient, (rows or {}).get(name)) / (self.moments[name] + own)
             solved[name] = _on_rows(basis["outputs"], _on_columns(turned, basis["inputs"], back=True))
         return solved
 
