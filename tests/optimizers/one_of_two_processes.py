@@ -7,6 +7,7 @@ import sys
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import torch
 import torch.distributed as dist
@@ -88,6 +89,23 @@ class OfManyParts(nn.Module):
         return self.head(torch.tanh(self.places(rows[:, None]))[..., 0, :].flatten(1))
 
 
+class UsedBesides(nn.Module):
+    """Whose weight is used without a call of its layer too, where inputs are above 0."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = nn.Linear(4, 3).double()
+
+    def forward(self, inputs):
+        return self.layer(inputs) + inputs.clamp(min=0) @ self.layer.weight.T
+
+
+def a_wide_model():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(4, 20), nn.Tanh(), nn.Linear(20, 20), nn.Tanh(), nn.Linear(20, 3)).double()
+
+
 def a_batch(seed):
     stream = torch.Generator().manual_seed(seed)
     inputs, noise = torch.randn(2, 24, 4, generator=stream, dtype=torch.float64)
@@ -139,6 +157,30 @@ def of_many_parts(kind, rank):
     for seed in range(3):
         optimizer.step(*a_part(seed, rank))
     return list(model.parameters())
+
+
+def with_few_cases(kind, rank):
+    model = a_wide_model()
+    optimizer = kind(model, CrossEntropy(), lr=0.1, targets="exact")
+    for seed in range(3):
+        optimizer.step(*(part[[slice(0, 4), slice(4, 6)][rank]] for part in a_batch(seed)))
+    return list(model.parameters())
+
+
+def used_besides(kind, rank):
+    model, (inputs, targets) = UsedBesides(), a_part(0, rank)
+    kind(model, CrossEntropy(), targets="data").step(inputs.abs() * (2 * rank - 1), targets)
+    return list(model.parameters())
+
+
+def decompositions(kind):
+    model = a_model()
+    with (
+        mock.patch("torch.linalg.cholesky_ex", wraps=torch.linalg.cholesky_ex) as cholesky,
+        mock.patch("torch.linalg.eigh", wraps=torch.linalg.eigh) as eigh,
+    ):
+        kind(model, CrossEntropy(), lr=0.1).step(*a_batch(0))
+    return cholesky.call_count + eigh.call_count
 
 
 def after_nan(kind, rank):
@@ -248,6 +290,9 @@ def main(folder, rank):
     for kind in (EKFAC, KFAC):
         came[f"of many parts {kind.__name__}"] = of_many_parts(kind, rank)
         came[f"after nan {kind.__name__}"] = after_nan(kind, rank)
+        came[f"with few cases {kind.__name__}"] = with_few_cases(kind, rank)
+        came[f"used besides {kind.__name__}"] = used_besides(kind, rank)
+        came[f"decompositions {kind.__name__}"] = decompositions(kind)
     came["largest"] = Processes().largest(torch.tensor([float(rank), 5.0 - rank]))
     came["moments"] = moments(a_batch(rank)[0], centre=True)
     came["sampled KFAC"] = sampled_on_one_batch(KFAC)

@@ -97,6 +97,30 @@ def test_what_some_processes_know_more_of_weighs_as_much_more(came, kind):
         assert_close(rank[f"of many parts {kind.__name__}"], expected[:-1])
 
 
+@pytest.mark.parametrize("kind", [EKFAC, KFAC])
+def test_gradients_of_all_are_not_taken_for_the_product_of_the_few_rows_of_one(came, kind):
+    model = OURS["a_wide_model"]()
+    optimizer = kind(model, CrossEntropy(), lr=0.1, targets="exact")
+    for seed in range(3):
+        optimizer.step(*(part[:6] for part in a_batch(seed)))
+    for rank in came:
+        assert_close(rank[f"with few cases {kind.__name__}"], list(model.parameters()))
+
+
+@pytest.mark.parametrize("kind", [EKFAC, KFAC])
+def test_a_weight_that_one_process_uses_besides_its_layer_has_a_diagonal_on_all(came, kind):
+    model, (inputs, targets) = OURS["UsedBesides"](), a_batch(0)
+    signs = torch.ones(24, 1).index_fill(0, torch.arange(16), -1.0)
+    kind(model, CrossEntropy(), targets="data").step(inputs.abs() * signs, targets)
+    for rank in came:
+        assert_close(rank[f"used besides {kind.__name__}"], list(model.parameters()))
+
+
+@pytest.mark.parametrize("kind", [EKFAC, KFAC])
+def test_each_process_decomposes_half_of_the_factors(came, kind):
+    assert [rank[f"decompositions {kind.__name__}"] for rank in came] == [2, 2]
+
+
 @pytest.mark.parametrize("name", ["ACP", "PRONG"])
 def test_statistics_of_their_own_are_joined_too(came, name):
     model = a_model()
@@ -106,7 +130,7 @@ def test_statistics_of_their_own_are_joined_too(came, name):
 
 
 def test_the_processes_have_the_same_weights_to_the_last_bit(came):
-    begins = ("on batches", "in the usual", "with", "of many parts", "after nan")
+    begins = ("on batches", "in the usual", "with", "of many parts", "after nan", "used")
     for what in [key for key in came[0] if key.startswith(begins)]:
         assert all(torch.equal(*pair) for pair in zip(came[0][what], came[1][what], strict=True)), what
 
