@@ -9,6 +9,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from optimizers.eager import uncompiled
 from optimizers.errors import UnsupportedModelError
 from optimizers.uses import precise
 
@@ -128,7 +129,7 @@ class Processes:
 
 def check_not_wrapped(model: nn.Module) -> None:
     """Raise UnsupportedModelError for DistributedDataParallel, whose names and passes are not the model's."""
-    if isinstance(model, nn.parallel.DistributedDataParallel):
+    if isinstance(uncompiled(model), nn.parallel.DistributedDataParallel):
         raise UnsupportedModelError(
             "",
             "is wrapped in DistributedDataParallel",

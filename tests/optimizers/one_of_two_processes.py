@@ -308,6 +308,8 @@ def main(folder, rank):
         came[f"other weights {name}"] = refused(partial(other_weights, kind, rank))
     for kind in LISTEN:
         came[f"own gradients {kind.__name__}"] = refused(partial(gradients_of_its_own, kind, rank))
+    compiled = torch.compile(DistributedDataParallel(a_model()), backend="eager")
+    came["compiled"] = refused(lambda: KFAC(compiled, CrossEntropy()))
     torch.save(came, Path(folder) / f"{rank}.pt")
     with contextlib.suppress(RuntimeError):
         dist.destroy_process_group()

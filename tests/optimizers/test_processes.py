@@ -206,6 +206,10 @@ def test_what_would_make_the_processes_differ_is_refused_on_each(came, what, sen
     assert all(sentence in rank[f"{what} {name}"] for rank in came)
 
 
+def test_a_model_that_was_wrapped_and_then_compiled_is_refused(came):
+    assert all("wrapped in DistributedDataParallel" in rank["compiled"] for rank in came)
+
+
 @pytest.mark.parametrize("name", LISTEN)
 def test_gradients_of_one_process_alone_are_refused_on_each(came, name):
     sentence = "has other gradients on other processes. Run it through DistributedDataParallel"
