@@ -31,7 +31,7 @@ from optimizers import (
 )
 from optimizers.curvature.centring import moments
 from optimizers.divided_work import divided
-from optimizers.errors import NotFiniteError, OptimizerError
+from optimizers.errors import NotPositiveDefiniteError, OptimizerError
 from optimizers.processes import Processes
 
 
@@ -236,7 +236,7 @@ def divided_work():
     did = []
 
     def fails():
-        raise NotFiniteError("a factor")
+        raise NotPositiveDefiniteError(torch.eye(3))
 
     work = {name: lambda name=name: did.append(name) or {"name": name} for name in ("cheap", "dear")}
     costs = {"cheap": 1.0, "dear": 9.0, "fails": 2.0}
