@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from optimizers.curvature.centring import centred, moments, shifted
+from optimizers.groups import Params
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.layerwise import (
     LR,
@@ -11,7 +12,6 @@ from optimizers.layerwise import (
     RIDGE,
     Kept,
     Layerwise,
-    Params,
     Settings,
     check_lr,
     check_refresh,

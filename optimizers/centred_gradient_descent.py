@@ -3,8 +3,9 @@ from typing import final
 from torch import Tensor, nn
 
 from optimizers.curvature.centring import centred
+from optimizers.groups import Params
 from optimizers.hyperparameter import Hyperparameter
-from optimizers.layerwise import LR, Kept, Layerwise, Params, Settings, check_lr
+from optimizers.layerwise import LR, Kept, Layerwise, Settings, check_lr
 from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.step import Step

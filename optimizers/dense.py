@@ -27,9 +27,9 @@ from optimizers.damping.tikhonov import tikhonov
 from optimizers.errors import NotPositiveDefiniteError, TooLargeError
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
+from optimizers.processes import Group
 from optimizers.solvers.eigen import eigen
 from optimizers.stopwatch import Stopwatch
-from optimizers.streams import stream_on
 from optimizers.whole import Whole
 
 LIMIT = 5000  # parameters; the matrix takes 200 MB in float64, its inverse some seconds
@@ -57,19 +57,21 @@ class _Dense(Whole, ABC):
         by_layer: bool = False,  # the matrix of each layer alone: block-diagonal
         limit: int = LIMIT,
         generator: Generator | None = None,
+        group: Group = None,
     ) -> None:
         self._by_layer = by_layer
         trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
         if trained > limit:
             raise TooLargeError(type(self).__name__, trained, limit)
-        super().__init__(model, objective, {"lr": lr, "damping": damping, "l2": l2}, generator)
+        super().__init__(model, objective, {"lr": lr, "damping": damping, "l2": l2}, generator, group)
 
     def _update(
         self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
     ) -> tuple[Tensor, dict[str, Any]] | None:
         settings = self.param_groups[0]
         with watch.phase("curvature"):
-            matrix = self._blocks(tikhonov(self._matrix(network, targets), float(settings["l2"])), network)
+            [matrix] = self._of_all([self._matrix(network, targets)], targets)
+            matrix = self._blocks(tikhonov(matrix, float(settings["l2"])), network)
         if not matrix.isfinite().all():
             return None
         with watch.phase("solve"):
@@ -80,7 +82,7 @@ class _Dense(Whole, ABC):
 
     @abstractmethod
     def _matrix(self, network: Network, targets: Tensor) -> Tensor:
-        """Return B."""
+        """Return B, of the cases of this process."""
 
     def _damped(self, matrix: Tensor, damping: float) -> tuple[Tensor, float]:
         return tikhonov(matrix, damping), damping
@@ -175,8 +177,8 @@ class NaturalGradient(_Dense):
             return gauss_newton(jacobian(network), output_curvature(self._objective, outputs))
         if self._kind == "empirical":
             return second_moment(gradients_by_case(network, self._objective, targets))
-        self._generator = stream_on(outputs.device, self._generator)
-        draws = [self._objective.sample(outputs, self._generator) for _ in range(self._samples)]
+        stream = self._own_stream(outputs.device)
+        draws = [self._objective.sample(outputs, stream) for _ in range(self._samples)]
         return second_moment(torch.cat([gradients_by_case(network, self._objective, y) for y in draws]))
 
 

@@ -9,9 +9,9 @@ from optimizers.curvature.vectors import Params, flat
 from optimizers.errors import UnsupportedModelError
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
+from optimizers.processes import Group
 from optimizers.running_average import Running, averaged
 from optimizers.stopwatch import Stopwatch
-from optimizers.streams import stream_on
 from optimizers.whole import Whole
 
 Source: TypeAlias = Literal[
@@ -53,6 +53,7 @@ class DiagonalNewton(Whole):
         source: Source = "chapelle_erhan",
         decay: float = 0.95,
         generator: Generator | None = None,
+        group: Group = None,
     ) -> None:
         if not 0 < exponent <= 1:
             raise ValueError(f"exponent must be above 0 and at most 1, got {exponent!r}. Try 0.75.")
@@ -61,7 +62,7 @@ class DiagonalNewton(Whole):
         if not 0 <= decay < 1:
             raise ValueError(f"decay must be from 0 to below 1, got {decay!r}. Try 0.95.")
         settings = {"lr": lr, "damping": damping, "exponent": exponent, "decay": decay}
-        super().__init__(model, objective, settings, generator)
+        super().__init__(model, objective, settings, generator, group)
         self._source = source
         self._running: Running = {}
         if source in {"becker_lecun", "becker_lecun_hessian"}:
@@ -74,7 +75,10 @@ class DiagonalNewton(Whole):
             float(self.param_groups[0][name]) for name in ("lr", "damping", "exponent", "decay")
         )
         with torch.no_grad(), watch.phase("curvature"):
-            running = averaged(self._running, self._diagonal(network, targets), decay)
+            diagonal = self._diagonal(network, targets)
+            # A mean of Hessians may be negative where those of some processes are not: sizes come last.
+            sizes = [mean.abs() for mean in self._of_all(diagonal.values(), targets)]
+            running = averaged(self._running, dict(zip(diagonal, sizes, strict=True)), decay)
         update = -lr * _scaled(
             gradient, flat({name: running[name][0] for name in network.params}), damping, exponent
         )
@@ -90,8 +94,7 @@ class DiagonalNewton(Whole):
             return diagonals.empirical_fisher(network, self._objective, targets)
         if self._source == "chapelle_erhan":
             outputs = network(network.params)
-            self._generator = stream_on(outputs.device, self._generator)
-            signs = diagonals.random_signs(outputs, self._generator)
+            signs = diagonals.random_signs(outputs, self._own_stream(outputs.device))
             return diagonals.chapelle_erhan(network, self._objective, signs)
         return self._by_recursion(network, targets)
 
@@ -101,7 +104,7 @@ class DiagonalNewton(Whole):
             raise TypeError("the recursion is checked to have a sequence")
         of: Literal["gn", "hessian"] = "gn" if self._source == "becker_lecun" else "hessian"
         found = diagonals.becker_lecun(sequence, self._objective, network.inputs, targets, of=of)
-        return {name: found[name].abs() for name in network.params}
+        return {name: found[name] for name in network.params}
 
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""

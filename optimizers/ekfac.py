@@ -11,10 +11,13 @@ from optimizers.curvature.eigenbasis import Eigenbasis
 from optimizers.curvature.forms import Rows
 from optimizers.curvature.matrices import norm, times
 from optimizers.curvature.statistics import Targets
+from optimizers.groups import Params
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kronecker_factored import KroneckerFactored, check_settings
 from optimizers.objectives import Objective
+from optimizers.processes import Group
 from optimizers.seen import Seen
+from optimizers.solvers.outliving import Outliving
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 
@@ -56,6 +59,8 @@ class EKFAC(KroneckerFactored):
         statistics_from_every: int = 1,  # factors and s know one of so many cases
         targets: Targets = "sampled",  # over which the Fisher matrix takes its expectation
         generator: Generator | None = None,
+        params: Params | None = None,
+        group: Group = None,
     ) -> None:
         check_settings(
             lr=lr,
@@ -66,17 +71,19 @@ class EKFAC(KroneckerFactored):
             refresh_every=refresh_every,
             statistics_from_every=statistics_from_every,
         )
-        self._eigenbasis = Eigenbasis()
         settings = {"lr": lr, "damping": damping, "l2": l2, "refresh_every": refresh_every}
         super().__init__(
             model,
             objective,
+            params,
             settings,
             decay=decay,
             targets=targets,
             statistics_from_every=statistics_from_every,
             generator=generator,
+            group=group,
         )
+        self._eigenbasis = Eigenbasis(Outliving(self._processes))
 
     def _is_due(self, seen: Seen) -> bool:
         is_early = self._updates < FIRST or self._eigenbasis.lacks(seen.gradients)
@@ -86,17 +93,18 @@ class EKFAC(KroneckerFactored):
         del seen
         return True
 
-    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]]) -> None:
+    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]], cases: int) -> None:
         if self._is_due(seen):
             self._eigenbasis = self._eigenbasis.refreshed(self._statistics())
             self._refreshed = self._updates
-        self._eigenbasis.note(rows, self._averages.decay)
+        self._eigenbasis.note(rows, self._averages.decay, cases=cases)
 
     def _update(self, seen: Seen, told: Step, watch: Stopwatch) -> Step:
-        damping = self._settings["damping"] + self._settings["l2"]
+        l2 = self._of_blocks("l2")
+        damping = {name: own + l2[name] for name, own in self._of_blocks("damping").items()}
         with watch.phase("solve"):
             solved = self._eigenbasis.solve(seen.gradients, damping, seen.low_rank)
-            update = times(solved, -self._settings["lr"])
+            update = times(solved, {name: -lr for name, lr in self._of_blocks("lr").items()})
             length = norm(update)
         if not math.isfinite(length):
             return told

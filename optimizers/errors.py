@@ -11,13 +11,21 @@ OptimizerError
 └── UnsoundError                an objective or a layer contradicts itself
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
 
 class OptimizerError(Exception):
     """Any refusal of ours to go on."""
+
+    def __reduce__(self) -> "tuple[Callable[..., OptimizerError], tuple[type[OptimizerError], str]]":
+        return _said_again, (type(self), str(self))
+
+
+def _said_again(kind: type[OptimizerError], said: str) -> OptimizerError:
+    """Return an error that came from another process, where what it speaks of has stayed."""
+    return kind.__new__(kind, said)
 
 
 class UnsupportedModelError(OptimizerError):

@@ -25,11 +25,14 @@ from optimizers.damping.levenberg_marquardt import (
     LevenbergMarquardt,
 )
 from optimizers.damping.rescaling import best_multiples, model_change
+from optimizers.groups import Params
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kronecker_factored import KroneckerFactored, check_settings
 from optimizers.objectives import Objective
+from optimizers.processes import Group
 from optimizers.seen import Seen
 from optimizers.solvers.cg import conjugate_gradients
+from optimizers.solvers.outliving import Outliving
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 
@@ -93,6 +96,7 @@ class KFAC(KroneckerFactored):
     )
 
     kept = (*KroneckerFactored.kept, "is_adaptive", "refreshed_at", "gamma", "last", "is_falling")
+    shared = (*KroneckerFactored.shared, "damping")
 
     def __init__(
         self,
@@ -112,6 +116,8 @@ class KFAC(KroneckerFactored):
         targets: Targets = "sampled",  # over which the Fisher matrix takes its expectation
         split: Norm | None = "trace",  # of damping between a layer's two factors, π
         generator: Generator | None = None,
+        params: Params | None = None,
+        group: Group = None,
     ) -> None:
         check_settings(
             lr=lr,
@@ -134,8 +140,7 @@ class KFAC(KroneckerFactored):
         self._last: Matrices | None = None  # δ₀
         self._refreshed_at = math.nan  # λ when the inverse was computed
         self._rivals: list[tuple[float, Inverse]] = []  # γ and inverses, for the next search
-        self._make_inverse = partial(INVERSES[inverse], norm=split)
-        self._inverse = self._make_inverse()
+        self._inverse_of = partial(INVERSES[inverse], norm=split)
         settings = {
             "lr": 1.0 if lr is None else lr,
             "damping": 0.1 if damping is None and lr is not None else damping,
@@ -145,12 +150,15 @@ class KFAC(KroneckerFactored):
         super().__init__(
             model,
             objective,
+            params,
             settings,
             decay=decay,
             targets=targets,
             statistics_from_every=statistics_from_every,
             generator=generator,
+            group=group,
         )
+        self._inverse = self._no_inverse()
 
     @classmethod
     def simple(
@@ -161,11 +169,11 @@ class KFAC(KroneckerFactored):
         lr: float = 0.3,
         damping: float = 0.1,
         refresh_every: int = 100,
-        generator: Generator | None = None,
+        **settings: Any,
     ) -> Self:
         """Return the plain form: now and then factors of one whole batch, steps of lr, constant damping."""
-        settings = {"lr": lr, "damping": damping, "refresh_every": refresh_every, "decay": 0.0}
-        return cls(model, objective, **settings, generator=generator)  # type: ignore[arg-type]  # by name
+        usual = {"lr": lr, "damping": damping, "refresh_every": refresh_every, "decay": 0.0}
+        return cls(model, objective, **{**usual, **settings})
 
     @classmethod
     def empirical(cls, model: nn.Module, objective: Objective, **settings: Any) -> Self:
@@ -191,7 +199,7 @@ class KFAC(KroneckerFactored):
     def _update(self, seen: Seen, told: Step, watch: Stopwatch) -> Step:
         if self._settings["damping"] is None:
             with watch.phase("damping"):
-                self._settings["damping"] = self._first_damping(seen)
+                self._set_damping(self._first_damping(seen))
         damping = float(self._settings["damping"])
         with watch.phase("prepare"):
             self._prepare()
@@ -214,6 +222,17 @@ class KFAC(KroneckerFactored):
             seconds=watch.seconds,
         )
 
+    def _set_damping(self, damping: float) -> None:
+        for group in self.param_groups:
+            group["damping"] = damping
+
+    def _gamma_at(self, damping: float) -> float:
+        """Return √(λ + η), of the largest η there is."""
+        return math.sqrt(damping + self._largest_l2())
+
+    def _largest_l2(self) -> float:
+        return float(max(group["l2"] for group in self.param_groups))
+
     # What step to take
 
     def _is_due(self, seen: Seen) -> bool:
@@ -235,7 +254,8 @@ class KFAC(KroneckerFactored):
         if self._is_adaptive:
             return self._best_move(seen, tried, damping)
         [(gamma, inverse)] = tried
-        update = times(inverse.solve(seen.gradients, seen.low_rank), -self._settings["lr"])
+        solved = inverse.solve(seen.gradients, seen.low_rank)
+        update = times(solved, {name: -lr for name, lr in self._of_blocks("lr").items()})
         return Move(update=update, inverse=inverse, gamma=gamma)
 
     def _tried(self, seen: Seen, damping: float) -> list[tuple[float, Inverse]]:
@@ -248,7 +268,7 @@ class KFAC(KroneckerFactored):
         if not self._is_due(seen):
             return [(self._gamma, self._inverse)]
         goes_its_way = self._is_adaptive and not self._is_falling and math.isfinite(self._gamma)
-        gamma = self._gamma if goes_its_way else math.sqrt(damping + self._settings["l2"])
+        gamma = self._gamma if goes_its_way else self._gamma_at(damping)
         self._refreshed, self._refreshed_at = self._updates, damping
         return [(gamma, self._inverse.refreshed(self._statistics(), gamma))]
 
@@ -270,19 +290,22 @@ class KFAC(KroneckerFactored):
     def _search(self) -> FactorDamping:
         refresh = self._settings["refresh_every"]
         every = refresh * math.ceil(SEARCH_EVERY / refresh)  # T₂
-        return FactorDamping(every=every, l2=self._settings["l2"])
+        return FactorDamping(every=every, l2=self._largest_l2())
 
     def _best_move(self, seen: Seen, tried: Sequence[tuple[float, Inverse]], damping: float) -> Move:
         """Return δ = α Δ + μ δ₀ by the inverse with which M(δ) is lowest (sec. 6.6.4, 6.6.6, 6.7)."""
-        last = [] if self._last is None else [fitted(self._last, seen.gradients)]
+        fastest, speeds = self._speeds()
+        last = [] if self._last is None else [times(fitted(self._last, seen.gradients), speeds)]
         jacobian = Jacobian(seen.network, cases=self._cases_of_model)
-        directions = [self._direction(seen, inverse, jacobian, damping) for _, inverse in tried]
+        directions = [
+            times(self._direction(seen, inverse, jacobian, damping), speeds) for _, inverse in tried
+        ]
         quadratic, slopes = self._model_along(seen, [*directions, *last], jacobian, damping)
         moves = []
         for place, (gamma, inverse) in enumerate(tried):
             places = [place, len(tried)] if last else [place]
             k, r = quadratic[places][:, places], slopes[places]
-            multiples = self._settings["lr"] * best_multiples(k, r)
+            multiples = fastest * best_multiples(k, r)
             alpha, mu = [*multiples.tolist(), 0.0][:2]
             update = times(directions[place], alpha)
             move = Move(
@@ -294,29 +317,43 @@ class KFAC(KroneckerFactored):
                 model_change=model_change(k, r, multiples),
             )
             moves.append(move)
-        changes = [math.nan if move.model_change is None else move.model_change for move in moves]
-        is_any = any(math.isfinite(change) for change in changes)  # else it is rejected
-        return moves[best([move.gamma for move in moves], changes) if is_any else 0]
+        return _lowest(moves)
+
+    def _speeds(self) -> tuple[float, dict[str, float]]:
+        """Return the largest lr, which multiplies the step, and that of each block beside it."""
+        lrs = self._of_blocks("lr")
+        fastest = max(lrs.values())
+        return fastest, {name: lr / fastest if fastest else 1.0 for name, lr in lrs.items()}
 
     def _direction(self, seen: Seen, inverse: Inverse, jacobian: Jacobian, damping: float) -> Matrices:
         """Return Δ: the preconditioned gradient, or what some steps of conjugate gradients make of it."""
         if self._cg_steps == 1:  # the same but for its length, which M decides
             return times(inverse.solve(seen.gradients, seen.low_rank), -1.0)
-        like, shift = jacobian.network.params, damping + self._settings["l2"]
+        like, shift = jacobian.network.params, self._shift(damping)
 
         def joined(matrices: Matrices) -> Tensor:
             return flat(shaped(seen.tensors(matrices), like))
 
+        def curved(vector: Tensor) -> Tensor:
+            product: Tensor = fisher(jacobian, self._objective, vector)
+            [product] = self._processes.means([product], len(jacobian.outputs))
+            return product + shifts * vector
+
         def apart(vector: Tensor) -> Matrices:
             return seen.matrices(shaped(vector, like))
 
+        shifts = joined({name: torch.full_like(g, shift[name]) for name, g in seen.gradients.items()})
         solved = conjugate_gradients(
-            lambda vector: fisher(jacobian, self._objective, vector) + shift * vector,
+            curved,
             -joined(seen.gradients),
             precondition=lambda vector: joined(inverse.solve(apart(vector))),
             max_iterations=self._cg_steps,
         )
         return apart(solved.solution)
+
+    def _shift(self, damping: float) -> dict[str, float]:
+        """Return λ + η of each block."""
+        return {name: damping + l2 for name, l2 in self._of_blocks("l2").items()}
 
     def _model_along(
         self, seen: Seen, directions: Sequence[Matrices], jacobian: Jacobian, damping: float
@@ -324,9 +361,13 @@ class KFAC(KroneckerFactored):
         """Return all uᵀ(F + (λ + η) I)v with the exact F, and all ∇hᵀu, between directions (B.3)."""
         vectors = [seen.tensors(direction) for direction in directions]
         curved = fisher_inner(jacobian, self._objective, *vectors).double()
-        squares = torch.stack([torch.stack([inner(u, v) for v in directions]) for u in directions])
+        shift = self._shift(damping)
+        squares = torch.stack([torch.stack([inner(u, v, shift) for v in directions]) for u in directions])
         slopes = torch.stack([inner(seen.gradients, u) for u in directions])
-        return curved + (damping + self._settings["l2"]) * squares, slopes
+        quadratic = curved + squares
+        # The slopes are those of all already, but all processes must go on by the same ones, bit by bit.
+        quadratic, slopes = self._processes.means([quadratic, slopes], len(jacobian.outputs))
+        return quadratic, slopes
 
     def _first_damping(self, seen: Seen) -> float:
         """Return the λ whose step lowers the loss most, of some that fall by ten until it is lowered less.
@@ -339,7 +380,7 @@ class KFAC(KroneckerFactored):
         damping, lowest = 0.0, math.inf
         for power in range(TRIALS):
             trial = (self._statistics().mean_diagonal() or 1.0) * 10 ** (3 - power)
-            gamma = math.sqrt(trial + self._settings["l2"])
+            gamma = self._gamma_at(trial)
             inverse = self._inverse.refreshed(self._statistics(), gamma)
             after = seen.h(self._best_move(seen, [(gamma, inverse)], trial).update)
             if damping and not after < lowest:
@@ -364,7 +405,7 @@ class KFAC(KroneckerFactored):
         if judgement is not AS_BEFORE:
             self._is_falling = self._is_falling and _may_fall(move, judgement)
             damping = self._settings["damping"]
-            self._settings["damping"] = (
+            self._set_damping(
                 max(damping / FALL, FLOOR) if self._is_falling else rule.next(damping, judgement)
             )
         return judgement, after
@@ -396,10 +437,20 @@ class KFAC(KroneckerFactored):
         self._inverse = self._loaded(saved["inverse"])
         self._rivals = [(gamma, self._loaded(state)) for gamma, state in saved["rivals"]]
 
+    def _no_inverse(self) -> Inverse:
+        return self._inverse_of(kept=Outliving(self._processes))
+
     def _loaded(self, state: dict[str, Any]) -> Inverse:
-        inverse = self._make_inverse()
+        inverse = self._no_inverse()
         inverse.load_state_dict(state)
         return inverse
+
+
+def _lowest(moves: Sequence[Move]) -> Move:
+    """Return the move with the lowest M; the first where M is no number, which will be rejected."""
+    changes = [math.nan if move.model_change is None else move.model_change for move in moves]
+    is_any = any(math.isfinite(change) for change in changes)
+    return moves[best([move.gamma for move in moves], changes) if is_any else 0]
 
 
 def _may_fall(move: Move, judgement: Judgement) -> bool:

@@ -1,5 +1,6 @@
 """What optimizers with Kronecker factors of the Fisher matrix have in common: to learn from batches."""
 
+import inspect
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -12,17 +13,19 @@ from optimizers.curvature.blocks import find_blocks
 from optimizers.curvature.forms import Rows
 from optimizers.curvature.matrices import norm
 from optimizers.curvature.network import Network
-from optimizers.curvature.statistics import Pair, RunningStatistics, Statistics, Targets, summed
+from optimizers.curvature.statistics import Pair, RunningStatistics, Statistics, Targets, joined, summed
 from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import NotHeardError
+from optimizers.groups import Params, check_groups, check_shared
 from optimizers.listening import Call, Listening
 from optimizers.moved import moved
 from optimizers.objectives import Objective
+from optimizers.processes import Group, Processes, check_not_wrapped
 from optimizers.rules import RULES
 from optimizers.seen import ALL, Batch, Heard, Seen
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
-from optimizers.streams import retold, stream_beside, told
+from optimizers.streams import retold, stream_beside, stream_of, told
 from optimizers.usual_loop import Closure, Hearing, loss_scale, unscaled
 
 
@@ -30,25 +33,37 @@ class KroneckerFactored(Hearing):
     """Learns the factors of a model's blocks from batches; a subclass decides what step to take by them.
 
     What is frozen stays, and may be unfrozen between two steps; what the loss does not depend on rests.
+
+    `params` are parameters of the model, or groups of them with settings of their own, as torch takes them;
+    None is all of them. What is not among them stays. What has one matrix belongs whole into one group.
+
+    Where torch.distributed has begun, all processes (or those of `group`) train together: gradient, factors
+    and quadratic model are those of the batches of all, and they divide the inverses among them. In the usual
+    loop the gradients are those that DistributedDataParallel makes.
     """
 
     _step_supports_amp_scaling = True  # torch's GradScaler then tells its scale
     kept: ClassVar[tuple[str, ...]] = ("updates", "refreshed")  # own attributes that are saved
+    shared: ClassVar[tuple[str, ...]] = ("refresh_every",)  # settings that no group has for itself
 
     def __init__(
         self,
         model: nn.Module,
         objective: Objective,
+        params: Params | None,
         settings: dict[str, Any],
         *,
         decay: float,
         targets: Targets,
         statistics_from_every: int,
         generator: Generator | None,
+        group: Group,
     ) -> None:
+        check_not_wrapped(model)
         self._model, self._objective = uncompiled(model), objective
+        self._processes = Processes(group)
         self._blocks = find_blocks(self._model)
-        self._trained = _trained(self._model)
+        self._trained: set[str] = set()  # of which these are the blocks, from the first step on
         self._explained: set[str] = set()  # blocks whose gradients were compared with their rows
         self._pairs: list[Pair] = []
         self._targets = targets
@@ -56,7 +71,7 @@ class KroneckerFactored(Hearing):
         self._averages = RunningStatistics(decay=decay)
         self._updates = 0
         self._refreshed = 0  # at which of them inverses were computed
-        super().__init__(model.parameters(), settings)
+        super().__init__(model.parameters() if params is None else params, settings)
         self._generator = stream_beside(next(model.parameters())) if generator is None else generator
         self._listening: Listening | None = None
         self.listen()
@@ -172,9 +187,10 @@ class KroneckerFactored(Hearing):
             network,
             self._objective,
             told,
-            l2=float(self._settings["l2"]),
+            l2=self._of_blocks("l2"),
             explained=self._explained & self._blocks.keys(),
             wants_rows=self._targets == "data",
+            processes=self._processes,
         )
 
     def _with_explained_blocks(self, seen: Seen, told: Batch | Heard) -> Seen:
@@ -188,15 +204,17 @@ class KroneckerFactored(Hearing):
 
     def _estimate(self, seen: Seen) -> bool:
         """Average the batch into the factors (sec. 6.5), or return False when its own are not finite."""
-        rows = seen.rows_at(self._targets, self._cases, self._generator)
+        stream = stream_of(self._processes.rank, self._processes.size, self._generator)
+        rows, cases = seen.rows_at(self._targets, self._cases, stream)
         with torch.no_grad():
-            if not self._averages.update(summed(rows, pairs=self._pairs)):
+            of_batch = summed(rows, pairs=self._pairs)
+            if not self._averages.update(joined(of_batch, rows, cases, self._processes)):
                 return False
-            self._noted(seen, rows)
+            self._noted(seen, rows, cases)
         return True
 
-    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]]) -> None:
-        """Learn more from the rows of a batch that counts."""
+    def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]], cases: int) -> None:
+        """Learn more from the rows of a batch that counts, which are of so many cases."""
 
     def _statistics(self) -> Statistics:
         return self._averages.kept.of(self._blocks, self._pairs)
@@ -207,9 +225,12 @@ class KroneckerFactored(Hearing):
 
     def _follow_model(self) -> None:
         """Train what requires gradients now, and move what is kept to where the model is since."""
-        trained, weight = _trained(self._model), next(self._model.parameters())
-        if trained != self._trained:
-            self._trained, self._blocks, self._explained = trained, find_blocks(self._model), set()
+        check_shared(self.param_groups, self.shared, type(self).__name__)
+        trained, weight = self._trained_now(), next(self._model.parameters())
+        if trained.keys() != self._trained:
+            self._trained, self._explained = set(trained), set()
+            self._blocks = find_blocks(self._model, trained.values())
+            self._check_groups()
         factors = next(iter(self._averages.kept.factors.values()), None)
         if factors is None:
             return
@@ -227,14 +248,37 @@ class KroneckerFactored(Hearing):
         self._averages.load_state_dict(saved["averages"])
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Raise ValueError: a parameter outside the model has no curvature here."""
-        if self.param_groups:
-            name = type(self).__name__
-            raise ValueError(
-                f"{name} trains the model it was given and knows no other parameters. "
-                f"Add the layer to the model and construct a new {name}."
-            )
-        super().add_param_group(param_group)
+        """Train more of the model's parameters. Raises ValueError for what cannot be in a group."""
+        for name in param_group.keys() & _of_constructor(type(self)) - self.defaults.keys():
+            raise ValueError(f"{name} is one for all groups. Give it to {type(self).__name__} itself.")
+        shared = {name: self.param_groups[0][name] for name in self.shared if self.param_groups}
+        group = {**self.defaults, **shared, **param_group}
+        check_settings(**{name: group[name] for name in self.defaults})
+        super().add_param_group({**shared, **param_group})
+        try:
+            self._check_groups()
+            check_shared(self.param_groups, self.shared, type(self).__name__)
+        except ValueError:
+            self.param_groups.pop()
+            raise
+
+    def _check_groups(self) -> None:
+        own = dict(self._model.named_parameters())
+        wholes = {
+            " and ".join(map(repr, block.params)): [own[name] for name in block.params]
+            for block in self._blocks.values()
+        }
+        check_groups(self.param_groups, self._model, wholes)
+
+    def _of_blocks(self, setting: str) -> dict[str, float]:
+        """Return a setting by block, that of its group."""
+        own = dict(self._model.named_parameters())
+        values = {p: float(group[setting]) for group in self.param_groups for p in group["params"]}
+        return {name: values[own[block.params[0]]] for name, block in self._blocks.items()}
+
+    def _trained_now(self) -> dict[str, nn.Parameter]:
+        among = {p for group in self.param_groups for p in group["params"]}
+        return {name: p for name, p in self._model.named_parameters() if p.requires_grad and p in among}
 
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
@@ -266,12 +310,18 @@ class KroneckerFactored(Hearing):
             self.listen()
 
 
-def _trained(model: nn.Module) -> set[str]:
-    return {name for name, parameter in model.named_parameters() if parameter.requires_grad}
+def _of_constructor(kind: type) -> set[str]:
+    return set(inspect.signature(kind).parameters) - {"params"}
 
 
 def check_settings(
-    *, lr: float | None, damping: float | None, l2: float, decay: float, targets: str, **counts: int
+    *,
+    lr: float | None,
+    damping: float | None,
+    l2: float,
+    decay: float = 0.0,
+    targets: str = "sampled",
+    **counts: int,
 ) -> None:
     """Raise ValueError, with its name, for a setting out of range; None is found while training."""
     if lr is not None and not 0 <= lr < math.inf:

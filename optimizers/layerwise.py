@@ -13,10 +13,11 @@ from optimizers.errors import (
     SingularFactorError,
     UnsupportedModelError,
 )
+from optimizers.groups import Params, check_groups
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.listening import Listening
 from optimizers.objectives import Objective
-from optimizers.passes import Passes, check_same_gradients, check_same_parts, joined, norm
+from optimizers.passes import Passes, check_alike, check_same_gradients, joined, norm
 from optimizers.processes import Group, Processes, check_not_wrapped
 from optimizers.solvers.cholesky import inverse
 from optimizers.step import Step
@@ -36,7 +37,6 @@ from optimizers.usual_loop import Closure, Hearing, loss_scale, unscaled
 
 Settings: TypeAlias = Mapping[str, Any]
 Kept: TypeAlias = dict[str, Tensor]  # what a layer's rule keeps from one update to the next
-Params: TypeAlias = Iterable[nn.Parameter] | Iterable[dict[str, Any]]
 
 LR = Hyperparameter(name="lr", kind="float", default=0.1, low=1e-3, high=1.0, log=True)
 RIDGE = Hyperparameter(name="ridge", kind="float", default=0.1, low=1e-3, high=10.0, log=True)
@@ -130,7 +130,7 @@ class Layerwise(Hearing):
                 loss = self._objective.loss(outputs, targets)
             passes = Passes(loss.item(), *backward(loss, trained, layers, uses))
         with watch.phase("processes"):
-            check_same_parts(passes, trained, [*self._layers], self._processes)
+            self._check_alike(passes)
             passes = joined(passes, self._layers, self._processes, cases=len(targets))
         return self._taken(passes, statistics, watch, otherwise=buffers)
 
@@ -146,12 +146,17 @@ class Layerwise(Hearing):
             loss = None if closure is None else float(torch.as_tensor(closure()).detach())
         passes = self._heard(self._listening, loss)
         with watch.phase("processes"):
-            check_same_parts(passes, self._trained(), [*self._layers], self._processes)
-            check_same_gradients(passes, self._trained(), self._processes)
+            self._check_alike(passes)
+            length, like = norm(passes.gradients), next(self._model.parameters())
+            check_same_gradients(length, like, self._processes)
         try:
             return self._taken(passes, statistics, watch)
         finally:
             self._listening.forget()
+
+    def _check_alike(self, passes: Passes) -> None:
+        gradients = [p in passes.gradients for p in self._trained()]
+        check_alike((gradients, sorted(passes.seen)), [*self._model.parameters()], self._processes)
 
     def _heard(self, listening: Listening, loss: float | None) -> Passes:
         scale = loss_scale(self)
@@ -258,24 +263,14 @@ class Layerwise(Hearing):
         self._check({**self.defaults, **param_group})
         super().add_param_group(param_group)
         try:
-            self._check_groups()
+            wholes = {
+                f"Weight and bias of layer {name!r}": layer.parameters()
+                for name, layer in self._layers.items()
+            }
+            check_groups(self.param_groups, self._model, wholes)
         except ValueError:
             self.param_groups.pop()
             raise
-
-    def _check_groups(self) -> None:
-        groups = {p: number for number, group in enumerate(self.param_groups) for p in group["params"]}
-        if not groups.keys() <= set(self._model.parameters()):
-            raise ValueError(
-                "A parameter is none of the model's, so no step would reach it. "
-                "Give the optimizer the model that holds it."
-            )
-        for name, layer in self._layers.items():
-            if len({groups[parameter] for parameter in layer.parameters() if parameter in groups}) > 1:
-                raise ValueError(
-                    f"Weight and bias of layer {name!r} are in two groups, but the change of one depends on "
-                    f"the other's. Put both into one group."
-                )
 
     def _heard_layers(self) -> Mapping[str, nn.Module]:
         return self._layers

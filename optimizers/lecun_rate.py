@@ -1,13 +1,15 @@
+from functools import partial
 from typing import Any, Literal, final
 
 import torch
 from torch import Generator, Tensor, nn
 
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import Jacobian, gauss_newton, hessian
+from optimizers.curvature.products import Jacobian, Loss, Product, gauss_newton, hessian
 from optimizers.curvature.vectors import Params, flat, shaped
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
+from optimizers.processes import Group
 from optimizers.running_average import Running, averaged
 from optimizers.solvers.power_iteration import largest_eigenvalue
 from optimizers.stopwatch import Stopwatch
@@ -40,6 +42,7 @@ class LeCunRate(Whole):
         decay: float = 0.95,
         curvature: Literal["gauss_newton", "hessian"] = "gauss_newton",
         generator: Generator | None = None,
+        group: Group = None,
     ) -> None:
         if iterations < 1:
             raise ValueError(f"iterations counts products and must be at least 1, got {iterations!r}.")
@@ -47,7 +50,7 @@ class LeCunRate(Whole):
             raise ValueError(f"decay must be from 0 to below 1, got {decay!r}. Try 0.95.")
         if curvature not in {"gauss_newton", "hessian"}:
             raise ValueError(f"curvature is 'gauss_newton' or 'hessian', got {curvature!r}.")
-        super().__init__(model, objective, {"lr": lr, "decay": decay}, generator)
+        super().__init__(model, objective, {"lr": lr, "decay": decay}, generator, group)
         self._of, self._iterations = curvature, iterations
         self._running: Running = {}  # λ, by the one name there is
         self._direction: Params = {}
@@ -70,13 +73,18 @@ class LeCunRate(Whole):
         def loss(outputs: Tensor) -> Tensor:
             return self._objective.loss(outputs, targets)
 
-        start = self._start(network)
+        product = self._product(network, loss)
+
+        def of_all(vector: Tensor) -> Tensor:
+            return self._of_all([product(vector)], targets)[0]
+
+        [start] = self._processes.means([self._start(network)], 1)  # one for all, also if drawn
+        return largest_eigenvalue(of_all, start, iterations=self._iterations)
+
+    def _product(self, network: Network, loss: Loss) -> Product:
         if self._of == "hessian":
-            return largest_eigenvalue(hessian(network, loss), start, iterations=self._iterations)
-        jacobian = Jacobian(network)
-        return largest_eigenvalue(
-            lambda vector: gauss_newton(jacobian, loss, vector), start, iterations=self._iterations
-        )
+            return hessian(network, loss)
+        return partial(gauss_newton, Jacobian(network), loss)
 
     def _start(self, network: Network) -> Tensor:
         """Return the direction before, and a random one where it does not know the parameters of now."""

@@ -3,7 +3,8 @@ from typing import final
 from torch import Tensor, nn
 
 from optimizers.curvature.centring import centred, moments, shifted
-from optimizers.layerwise import LR, RIDGE, Kept, Layerwise, Params, Settings, check_lr, check_ridge, inverted
+from optimizers.groups import Params
+from optimizers.layerwise import LR, RIDGE, Kept, Layerwise, Settings, check_lr, check_ridge, inverted
 from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.step import Step

@@ -49,28 +49,30 @@ def _with(gradients: Gradients, seen: Seen, layer: AffineLayer) -> Seen:
     )
 
 
-def check_same_parts(
-    passes: Passes, trained: Sequence[Tensor], layers: Sequence[str], processes: Processes
-) -> None:
-    """Raise UnsupportedModelError, on all processes, unless the loss depends on the same parts on each."""
-    if processes.size == 1 or not trained:
+def check_alike(parts: object, weights: Sequence[Tensor], processes: Processes) -> None:
+    """Raise UnsupportedModelError, on all processes, unless they train the same weights and parts of them."""
+    if processes.size == 1:
         return
-    there = [*(p in passes.gradients for p in trained), *(name in passes.seen for name in layers)]
-    if processes.spread(torch.tensor(there, dtype=torch.float32, device=trained[0].device)) > 0:
+    if not processes.agree(parts, weights[0].device):
         raise UnsupportedModelError(
             "",
             "has parts that took part on some processes and not on others",
             "Have the loss depend on all of it on each process, if need be with a factor of 0.",
         )
+    lengths = torch.stack([precise(weight.detach()).norm().float() for weight in weights])
+    if processes.spread(lengths.nan_to_num(nan=-1.0)) > ROUNDING:
+        raise UnsupportedModelError(
+            "",
+            "has other weights on other processes",
+            "Begin with the same on each: seed torch alike before it is made, or load one state.",
+        )
 
 
-def check_same_gradients(passes: Passes, trained: Sequence[Tensor], processes: Processes) -> None:
-    """Raise UnsupportedModelError, on all processes, if they have different gradients."""
-    if processes.size == 1 or not trained:
+def check_same_gradients(length: float, like: Tensor, processes: Processes) -> None:
+    """Raise UnsupportedModelError, on all processes, if their gradients have different norms."""
+    if processes.size == 1:
         return
-    length = norm(passes.gradients)
-    length = length if math.isfinite(length) else -1.0
-    if processes.spread(torch.tensor([length], device=trained[0].device)) > ROUNDING:
+    if processes.spread(torch.tensor([length], device=like.device).nan_to_num(nan=-1.0)) > ROUNDING:
         raise UnsupportedModelError(
             "",
             "has other gradients on other processes",

@@ -1,13 +1,17 @@
 """Processes that train one model together, each on its part of every batch (torch.distributed)."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias, final
+import hashlib
+import io
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from optimizers.eager import uncompiled
 from optimizers.errors import UnsupportedModelError
+from optimizers.uses import precise
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
@@ -31,6 +35,11 @@ class Processes:
         begun = not self._alone and dist.is_available() and dist.is_initialized()
         return dist.get_world_size(self._group) if begun else 1
 
+    @property
+    def rank(self) -> int:
+        """The number of this process among them."""
+        return dist.get_rank(self._group) if self.size > 1 else 0
+
     def total(self, tensor: Tensor) -> Tensor:
         """Return the sum over processes."""
         return self._reduced(tensor, "SUM")
@@ -51,16 +60,49 @@ class Processes:
         total, count = self.sum_of_rows(rows)
         return total / count
 
-    def means(self, tensors: Iterable[Tensor], weight: float) -> list[Tensor]:
-        """Return the mean over processes of each tensor, where this process has that weight: at one go."""
+    def means(self, tensors: Iterable[Tensor], weights: float | Sequence[float]) -> list[Tensor]:
+        """Return the mean over processes of each tensor, where this process has that weight, or one for each.
+
+        All of one precision go at one go, in float32 at least. Where nobody has any weight, it is 0.
+        """
         parts = list(tensors)
         if self.size == 1 or not parts:
             return parts
-        # In float64, as a weight or a loss among many gradients must not cost them digits.
-        flat = torch.cat([weight * part.reshape(-1).double() for part in parts])
-        total = self.total(torch.cat([flat, flat.new_tensor([weight])]))
-        mean = (total[:-1] / total[-1]).split([part.numel() for part in parts])
-        return [entries.reshape(part.shape).to(part.dtype) for entries, part in zip(mean, parts, strict=True)]
+        each = list(weights) if isinstance(weights, Sequence) else [weights] * len(parts)
+        shares = parts[0].new_tensor(each, dtype=torch.float64)
+        shares /= self.total(shares).clamp(min=torch.finfo(torch.float64).tiny)
+        weighted = [share * part for share, part in zip(shares.tolist(), map(precise, parts), strict=True)]
+        return [total.to(part.dtype) for total, part in zip(self._totals(weighted), parts, strict=True)]
+
+    def mean(self, number: float, weight: float, device: torch.device) -> float:
+        """Return the mean over processes, where this process has that weight."""
+        [mean] = self.means([torch.tensor(number, dtype=torch.float64, device=device)], weight)
+        return float(mean)
+
+    def _totals(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        totals: dict[int, Tensor] = {}
+        for dtype in dict.fromkeys(tensor.dtype for tensor in tensors):
+            alike = {place: tensor for place, tensor in enumerate(tensors) if tensor.dtype == dtype}
+            joined = self.total(torch.cat([tensor.reshape(-1) for tensor in alike.values()]))
+            pieces = joined.split([tensor.numel() for tensor in alike.values()])
+            totals |= {
+                place: piece.reshape(tensor.shape)
+                for (place, tensor), piece in zip(alike.items(), pieces, strict=True)
+            }
+        return [totals[place] for place in range(len(tensors))]
+
+    def agree(self, said: object, device: torch.device) -> bool:
+        """Return whether all say the same, of what has a repr."""
+        digest = hashlib.sha256(repr(said).encode()).digest()
+        return self.spread(torch.tensor(list(digest), dtype=torch.float32, device=device)) == 0
+
+    def gathered(self, own: Any, device: torch.device) -> list[Any]:
+        """Return what each process has, in the order of their ranks, with its tensors on this device."""
+        file = io.BytesIO()
+        torch.save(own, file)
+        files: list[bytes] = [b""] * self.size
+        dist.all_gather_object(files, file.getvalue(), group=self._group)
+        return [torch.load(io.BytesIO(each), map_location=device, weights_only=False) for each in files]
 
     def spread(self, values: Tensor) -> float:
         """Return how much the values differ between processes, beside their size: 0 where all agree."""
@@ -87,7 +129,7 @@ class Processes:
 
 def check_not_wrapped(model: nn.Module) -> None:
     """Raise UnsupportedModelError for DistributedDataParallel, whose names and passes are not the model's."""
-    if isinstance(model, nn.parallel.DistributedDataParallel):
+    if isinstance(uncompiled(model), nn.parallel.DistributedDataParallel):
         raise UnsupportedModelError(
             "",
             "is wrapped in DistributedDataParallel",

@@ -6,13 +6,13 @@ from torch import Tensor, nn
 
 from optimizers.curvature.centring import centred, moments, shifted
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
+from optimizers.groups import Params
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.layerwise import (
     REFRESH_EVERY,
     RIDGE,
     Kept,
     Layerwise,
-    Params,
     Settings,
     check_lr,
     check_refresh,

@@ -9,7 +9,7 @@ from torch import Generator, Tensor, nn
 
 from optimizers.curvature.blocks import Block, Uses, recording
 from optimizers.curvature.forms import Affine, Rows, Whole, linear_places
-from optimizers.curvature.matrices import Matrices, inner, norm, plus
+from optimizers.curvature.matrices import Matrices, inner, norm, plus, times
 from optimizers.curvature.network import Network
 from optimizers.curvature.statistics import (
     Pair,
@@ -23,6 +23,8 @@ from optimizers.curvature.statistics import (
 )
 from optimizers.curvature.vectors import Params
 from optimizers.objectives import Objective
+from optimizers.passes import check_alike, check_same_gradients
+from optimizers.processes import Processes
 from optimizers.uses import precise
 from optimizers.usual_loop import Closure
 
@@ -74,7 +76,8 @@ class Heard:
 class Seen:
     """A batch at the weights as they are: h and ∇h by block, and the rows that factors are made of.
 
-    Blocks that the loss does not depend on have no gradient here, and rest.
+    Blocks that the loss does not depend on have no gradient here, and rest. Where several processes train
+    together, h and ∇h are those of the batches of all; rows are of this process alone.
     """
 
     def __init__(
@@ -85,13 +88,14 @@ class Seen:
         objective: Objective,
         told: Batch | Heard,
         *,
-        l2: float,
+        l2: Mapping[str, float],  # by block
         explained: Collection[str],
         wants_rows: bool,
+        processes: Processes,
     ) -> None:
         self.network, self.blocks = network, blocks
         self._model, self._params = model, dict(model.named_parameters())
-        self._objective, self._told, self._l2 = objective, told, l2
+        self._objective, self._told, self._l2, self._processes = objective, told, l2, processes
         with torch.enable_grad(), recording(model, blocks) as self._uses:
             as_trained = isinstance(told, Batch)
             self._outputs = network.trained(self._params) if as_trained else network(self._params)
@@ -105,8 +109,10 @@ class Seen:
         else:
             self.loss, self._slopes, self._rows = told.loss, told.slopes, {}
         with torch.no_grad():
-            gradients = self._gradients()
-            self.gradients = plus(gradients, self._weights(gradients), l2) if l2 else gradients
+            gradients = self._of_all(self._gradients())
+            self.gradients = gradients
+            if any(l2.values()):
+                self.gradients = plus(gradients, times(self._weights(gradients), l2))
 
     def is_finite(self) -> bool:
         """Tell whether the loss and its gradient are."""
@@ -122,7 +128,7 @@ class Seen:
     @property
     def low_rank(self) -> Mapping[str, Rows] | None:
         """Rows whose products are the gradients, unless these have an L2 term."""
-        return None if self._l2 else self._rows
+        return None if any(self._l2.values()) or self._processes.size > 1 else self._rows
 
     def h(self, update: Matrices | None = None) -> float:
         """Return h at θ, or at θ + δ with the same dropout masks and normalisation."""
@@ -134,6 +140,7 @@ class Seen:
             loss = self._objective.loss(self.network(there), self._told.targets).item()
         else:
             loss = self._told.loss_at(there, self._model)
+        loss = self._processes.mean(loss, self._weight, self._device)
         return loss + self._l2_term(plus(weights, update))
 
     def rest_but(self, names: Collection[str]) -> None:
@@ -142,7 +149,7 @@ class Seen:
 
     def explained(self) -> dict[str, Block]:
         """Return the blocks; those whose gradients their rows do not make up by the diagonals alone."""
-        return explained(self._uses, self._outputs)
+        return explained(self._uses, self._outputs, self._processes)
 
     def pairs(self) -> list[Pair]:
         """Return which block feeds which, and warn of those that are in no such pair with one above."""
@@ -153,25 +160,29 @@ class Seen:
             warnings.warn(f"Not one single layer follows {names}: block-diagonal there.", stacklevel=2)
         return pairs
 
-    def rows_at(self, kind: Targets, cases: slice, generator: Generator) -> list[Mapping[str, Rows]]:
-        """Return rows of some cases, whose factors are those of the Fisher matrix; the graph is used up.
+    def rows_at(
+        self, kind: Targets, cases: slice, generator: Generator
+    ) -> tuple[list[Mapping[str, Rows]], int]:
+        """Return rows of some cases, whose factors are those of the Fisher matrix, and how many cases.
 
+        The graph is used up. A parameter without a form has one row, of the cases of all processes.
         Batch normalisation is held constant for them: nothing couples the cases.
         """
         is_batch = isinstance(self._told, Batch)
         is_same = cases == ALL and not (is_batch and self.network.couples_cases)
         if kind == "data" and is_batch and is_same:
-            return [self._of_cases()]
+            return [self._with_wholes(self._of_cases(), len(self._outputs))], len(self._outputs)
         uses, outputs = self._uses, self._outputs
         if not is_same:
             with torch.enable_grad(), recording(self._model, self.blocks) as uses:
                 outputs = self.network(self._params, cases)
         targets = self._told.targets[cases] if isinstance(self._told, Batch) else None
         slopes = slopes_at(kind, self._objective, precise(outputs.detach()), targets, generator)
-        return [
+        rows = [
             rows_of(uses, outputs, of_cases, retain_graph=number < len(slopes))
             for number, of_cases in enumerate(slopes, start=1)
         ]
+        return [self._with_wholes(of_slope, len(outputs)) for of_slope in rows], len(outputs)
 
     def tensors(self, matrices: Mapping[str, Tensor]) -> Params:
         """Return what belongs to blocks as what belongs to each trained parameter; 0 of other blocks."""
@@ -202,6 +213,45 @@ class Seen:
                 gradients[name] = block.matrix(own)
         return gradients
 
+    @property
+    def _device(self) -> torch.device:
+        return self._outputs.device
+
+    @property
+    def _weight(self) -> int:
+        """What the loss here weighs beside that of other processes."""
+        return len(self._outputs) if isinstance(self._told, Batch) else 1  # as the caller averages gradients
+
+    def _of_all(self, gradients: Matrices) -> Matrices:
+        """Return the gradients of all processes, who take their losses together too.
+
+        Raises UnsupportedModelError where processes differ in what they train or, in the usual loop, in its
+        gradients.
+        """
+        if self._processes.size == 1:
+            return gradients
+        check_alike([*gradients], [*self._params.values()], self._processes)
+        if isinstance(self._told, Heard):
+            check_same_gradients(norm(gradients), self._outputs, self._processes)
+        else:
+            means = self._processes.means(gradients.values(), self._weight)
+            gradients = dict(zip(gradients, means, strict=True))
+        if self.loss is not None:
+            [self.loss] = self._processes.means([self.loss], self._weight)
+        return gradients
+
+    def _with_wholes(self, rows: dict[str, Rows], cases: int) -> dict[str, Rows]:
+        """Return the rows, those of parameters without a form with the cases of all processes."""
+        wholes = [name for name in rows if isinstance(self.blocks[name].form, Whole)]
+        if self._processes.size == 1 or not wholes:
+            return rows
+        count = float(self._processes.total(torch.tensor(float(cases), device=self._device)))
+        means = self._processes.means([rows[name].outputs / math.sqrt(cases) for name in wholes], cases)
+        return rows | {
+            name: replace(rows[name], outputs=math.sqrt(count) * mean)
+            for name, mean in zip(wholes, means, strict=True)
+        }
+
     def _of_cases(self) -> dict[str, Rows]:
         """Return the rows at the data's targets, of single cases: this pass has those of the mean loss."""
         rows = dict(self._rows)
@@ -216,7 +266,7 @@ class Seen:
         return {name: self.blocks[name].matrix(self.network.params) for name in like}
 
     def _l2_term(self, weights: Matrices) -> float:
-        return 0.5 * self._l2 * float(inner(weights, weights)) if self._l2 else 0.0
+        return 0.5 * float(inner(weights, weights, self._l2)) if any(self._l2.values()) else 0.0
 
 
 def _has_few_rows(uses: Uses, name: str) -> bool:

@@ -17,6 +17,14 @@ def stream_on(device: torch.device, stream: Generator) -> Generator:
     return Generator(device).manual_seed(int(seed))
 
 
+def stream_of(process: int, processes: int, stream: Generator) -> Generator:
+    """Return a stream of one of several processes that own the same: its next draws are not the others'."""
+    if processes == 1:
+        return stream
+    seed = torch.randint(2**62, (), generator=stream, device=stream.device)
+    return Generator(stream.device).manual_seed(int(seed) + process)
+
+
 def told(stream: Generator) -> tuple[str, Tensor]:
     """Return what a copy of the stream is made of: not every torch can copy or pickle one itself."""
     return str(stream.device), stream.get_state()

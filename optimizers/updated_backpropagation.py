@@ -14,6 +14,8 @@ from optimizers.hyperparameter import Hyperparameter
 from optimizers.layers import ELSEWHERE, linear_layers
 from optimizers.layerwise import LR, check_lr
 from optimizers.objectives import Objective
+from optimizers.passes import check_alike
+from optimizers.processes import Group, Processes, check_not_wrapped
 from optimizers.step import Step
 from optimizers.usual_loop import needs_the_batch
 
@@ -45,6 +47,9 @@ class UpdatedBackpropagation(Optimizer):
     The model is an nn.Sequential of nn.Linear layers and element-wise activations; for another one,
     UnsupportedModelError is raised. What is frozen stays. A batch whose loss, gradient or update is not
     finite changes nothing.
+
+    Where torch.distributed has begun, all processes (or those of `group`) train together: each update of a
+    layer, on the way down too, is that of the batches of all.
     """
 
     hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (
@@ -60,7 +65,9 @@ class UpdatedBackpropagation(Optimizer):
         lr: float = 0.1,
         second_order_activation: bool = True,
         top_only: int | None = None,
+        group: Group = None,
     ) -> None:
+        check_not_wrapped(model)
         check_lr(lr)
         if top_only is not None and top_only < 0:
             raise ValueError(
@@ -69,7 +76,7 @@ class UpdatedBackpropagation(Optimizer):
         model = uncompiled(model)
         linear_layers(model)  # refuses shared and coarse parameters
         self._objective = objective
-        self._chain = _chain("", model)
+        self._chain, self._processes = _chain("", model), Processes(group)
         settings = {"lr": lr, "second_order_activation": second_order_activation, "top_only": top_only}
         super().__init__(model.parameters(), settings)
 
@@ -90,7 +97,12 @@ class UpdatedBackpropagation(Optimizer):
         return Step(loss=value, damping=0.0, gradient_norm=norm, update_norm=lr * norm if finite else 0.0)
 
     def _corrected(self, inputs: Tensor, loss: Function) -> tuple[float, dict[Tensor, Tensor]]:
-        """Return the loss, and the gradients by parameter, of signals corrected on their way down."""
+        """Return the loss, and the gradients by parameter, of signals corrected on their way down.
+
+        Signals are of the cases of this process; what layers make of them, of those of all.
+        """
+        trained = [parameter for group in self.param_groups for parameter in group["params"]]
+        check_alike([parameter.requires_grad for parameter in trained], trained, self._processes)
         settings, gradients = self.param_groups[0], dict[Tensor, Tensor]()
         left = math.inf if settings["top_only"] is None else settings["top_only"]
         lowest = next(place for place, module in enumerate(self._chain) if isinstance(module, nn.Linear))
@@ -104,7 +116,8 @@ class UpdatedBackpropagation(Optimizer):
             if not isinstance(module, nn.Linear):
                 signal = _pulled(partial(_run, [module]), h, signal)  # D g'
                 continue
-            found = _of_layer(module, h, signal)
+            own = _of_layer(module, h, signal)
+            found = dict(zip(own, self._processes.means(own.values(), len(inputs)), strict=True))
             gradients |= found
             if place == lowest:
                 break
@@ -115,7 +128,8 @@ class UpdatedBackpropagation(Optimizer):
                 bent = self._bent(place + 1, loss, activities[place + 1], h @ weight.T + bias)
                 correction = signal @ weight + bent @ module.weight  # ΔWᵀ g + Wᵀ B Δs
             signal, left = signal @ module.weight + correction, left - 1
-        return loss(activities[-1]).item(), gradients
+        [mean] = self._processes.means([loss(activities[-1])], len(inputs))
+        return mean.item(), gradients
 
     def _bent(self, place: int, loss: Function, sums: Tensor, change: Tensor) -> Tensor:
         """Return B Δs."""
@@ -135,7 +149,8 @@ class UpdatedBackpropagation(Optimizer):
         super().add_param_group(param_group)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_objective": self._objective, "_chain": self._chain}
+        own = {name: getattr(self, name) for name in ("_objective", "_chain", "_processes")}
+        return {**super().__getstate__(), **own}
 
 
 def _chain(name: str, module: nn.Module) -> list[nn.Module]:

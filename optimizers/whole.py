@@ -1,5 +1,6 @@
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -12,9 +13,11 @@ from optimizers.curvature.vectors import flat, shaped
 from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import UnsupportedModelError
 from optimizers.objectives import Objective
+from optimizers.passes import check_alike
+from optimizers.processes import Group, Processes, check_not_wrapped
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
-from optimizers.streams import retold, stream_beside, told
+from optimizers.streams import retold, stream_beside, stream_of, stream_on, told
 from optimizers.usual_loop import needs_the_batch
 
 
@@ -23,17 +26,27 @@ class Whole(Optimizer, ABC):
 
     The rule may run the model on the batch again; dropout masks are the same in each pass. A batch whose loss
     or gradient is not finite changes nothing; nor does one of which the rule says None.
+
+    Where torch.distributed has begun, all processes (or those of `group`) train together: loss, gradient and
+    curvature are those of the batches of all.
     """
 
-    _own: ClassVar[frozenset[str]] = frozenset({"_model", "_objective"})  # what torch would not copy
+    # what torch would not copy
+    _own: ClassVar[frozenset[str]] = frozenset({"_model", "_objective", "_processes"})
 
     def __init__(
-        self, model: nn.Module, objective: Objective, settings: dict[str, float], generator: Generator | None
+        self,
+        model: nn.Module,
+        objective: Objective,
+        settings: dict[str, float],
+        generator: Generator | None,
+        group: Group,
     ) -> None:
+        check_not_wrapped(model)
         for name, value in settings.items():
             if not 0 <= value < math.inf:
                 raise ValueError(f"{name} must be finite and at least 0, got {value!r}.")
-        self._model, self._objective = uncompiled(model), objective
+        self._model, self._objective, self._processes = uncompiled(model), objective, Processes(group)
         super().__init__(model.parameters(), settings)
         self._generator = stream_beside(next(model.parameters())) if generator is None else generator
 
@@ -74,7 +87,19 @@ class Whole(Optimizer, ABC):
         with torch.enable_grad():
             loss = self._objective.loss(network.trained(params), targets)
         parts = autograd.grad(loss, list(params.values()), materialize_grads=True)
-        return loss.item(), torch.cat([part.reshape(-1) for part in parts]) + l2 * flat(network.params)
+        check_alike([*params], [*self._model.parameters()], self._processes)
+        gradient = torch.cat([part.reshape(-1) for part in parts])
+        loss, gradient = self._of_all([loss.detach(), gradient], targets)
+        return loss.item(), gradient + l2 * flat(network.params)
+
+    def _of_all(self, means: Iterable[Tensor], targets: Tensor) -> list[Tensor]:
+        """Return as means over the cases of all processes what are means over those of this one."""
+        return self._processes.means(means, len(targets))
+
+    def _own_stream(self, device: torch.device) -> Generator:
+        """Return a stream whose next draws, for the cases at hand, are not those of other processes."""
+        self._generator = stream_on(device, self._generator)
+        return stream_of(self._processes.rank, self._processes.size, self._generator)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Raise ValueError: the rule is for the whole of the model."""

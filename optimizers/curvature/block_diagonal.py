@@ -38,10 +38,13 @@ class BlockDiagonal:
         where there is none, or NotFiniteError.
         """
         kept = self._kept.copy()
-        for name, factors in statistics.factors.items():
-            damped = factors.damped(gamma, norm=self._norm)
+        work = {
+            name: partial(_inverted, name, factors, gamma, self._norm)
+            for name, factors in statistics.factors.items()
+        }
+        for name, compute in statistics.divided(work, kept.processes).items():
             try:
-                kept.of(name, partial(damped.inverse, name))
+                kept.of(name, compute)
             except NotPositiveDefiniteError:
                 raise SingularFactorError(name, gamma**2) from None
         return type(self)(norm=self._norm, kept=kept)
@@ -69,6 +72,10 @@ class BlockDiagonal:
         """Take over what another returned."""
         kept = {name: Factors.from_state_dict(each) for name, each in state["kept"].items()}
         self._kept.load_state_dict({**state, "kept": kept})
+
+
+def _inverted(name: str, factors: Factors, gamma: float, norm: Norm | None) -> Factors:
+    return factors.damped(gamma, norm=norm).inverse(name)
 
 
 def solved(inverse: Factors, gradient: Tensor, rows: Rows | None) -> Tensor:

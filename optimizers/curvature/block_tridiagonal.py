@@ -57,10 +57,13 @@ class BlockTridiagonal:
         diagonal = {
             name: factors.damped(gamma, norm=self._norm) for name, factors in statistics.factors.items()
         }
-        for name, factors in diagonal.items():
-            compute: Callable[[], Part] = partial(factors.inverse, name)
-            if name in uppers:
-                compute = partial(_chained, name, uppers[name], statistics, diagonal)
+        work: dict[str, Callable[[], Part]] = {
+            name: partial(_chained, name, uppers[name], statistics, diagonal)
+            if name in uppers
+            else partial(factors.inverse, name)
+            for name, factors in diagonal.items()
+        }
+        for name, compute in statistics.divided(work, kept.processes).items():
             try:
                 kept.of(name, compute)
             except NotPositiveDefiniteError:

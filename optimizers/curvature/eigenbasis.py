@@ -46,9 +46,10 @@ class Eigenbasis:
         NotConvergedError where there is none.
         """
         kept, moments = self._kept.copy(), dict(self.moments)
-        for name, factors in statistics.factors.items():
+        work = {name: partial(_basis, name, factors) for name, factors in statistics.factors.items()}
+        for name, compute in statistics.divided(work, kept.processes).items():
             failures = kept.failures
-            basis = kept.of(name, partial(_basis, name, factors))
+            basis = kept.of(name, compute)
             if kept.failures == failures:
                 moments[name] = basis["values"]
         return type(self)(kept, moments)
@@ -60,22 +61,33 @@ class Eigenbasis:
             for name, gradient in gradients.items()
         )
 
-    def note(self, rows: Sequence[Mapping[str, Rows]], decay: float) -> None:
-        """Average the mean squares of cases into s; those of several slopes are added."""
-        for name in rows[0]:
-            squares = _squares(self._kept[name], rows[0][name])
-            for of_slope in rows[1:]:
-                squares += _squares(self._kept[name], of_slope[name])
-            self.moments[name] = squares.lerp_(self.moments[name], decay)
+    def note(self, rows: Sequence[Mapping[str, Rows]], decay: float, *, cases: int = 1) -> None:
+        """Average the mean squares of cases into s; those of several slopes are added.
+
+        `cases` is how many they are, which counts beside those of other processes.
+        """
+        squares = {name: _squares(self._kept[name], each) for name, each in rows[0].items()}
+        for of_slope in rows[1:]:
+            for name in squares:
+                squares[name] += _squares(self._kept[name], of_slope[name])
+        means = self._kept.processes.means(squares.values(), cases)
+        for name, mean in zip(squares, means, strict=True):
+            self.moments[name] = mean.lerp_(self.moments[name], decay)
 
     def solve(
-        self, gradients: Mapping[str, Tensor], damping: float, rows: Mapping[str, Rows] | None = None
+        self,
+        gradients: Mapping[str, Tensor],
+        damping: float | Mapping[str, float],
+        rows: Mapping[str, Rows] | None = None,
     ) -> Matrices:
-        """Return U_G [(U_Gᵀ V U_A) / (s + λ)] U_Aᵀ; by rows whose products V are, if they are few."""
+        """Return U_G [(U_Gᵀ V U_A) / (s + λ)] U_Aᵀ, with one λ or one for each block.
+
+        By rows whose products V are, if they are few.
+        """
         solved = {}
         for name, gradient in gradients.items():
-            basis = self._kept[name]
-            turned = _turned(basis, gradient, (rows or {}).get(name)) / (self.moments[name] + damping)
+            basis, own = self._kept[name], damping[name] if isinstance(damping, Mapping) else damping
+            turned = _turned(basis, gradient, (rows or {}).get(name)) / (self.moments[name] + own)
             solved[name] = _on_rows(basis["outputs"], _on_columns(turned, basis["inputs"], back=True))
         return solved
 

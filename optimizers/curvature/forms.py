@@ -41,6 +41,12 @@ class Rows:
             return None
         return self.inputs.flatten(end_dim=1), self.outputs.flatten(end_dim=1)
 
+    def count(self) -> int:
+        """Return how many there are."""
+        if self.inputs.is_floating_point():
+            return self.inputs.shape[:2].numel()
+        return int((self.inputs >= 0).sum())
+
     def gradient(self) -> Tensor:
         """Return Σ g hᵀ, the gradient of V."""
         g = self.outputs.flatten(end_dim=1)

@@ -9,8 +9,12 @@ from torch import Tensor
 Matrices = dict[str, Tensor]
 
 
-def times(matrices: Mapping[str, Tensor], factor: float) -> Matrices:
-    """Return a multiple."""
+def times(matrices: Mapping[str, Tensor], factor: float | Mapping[str, float]) -> Matrices:
+    """Return a multiple, by one factor or by one for each block."""
+    if isinstance(factor, Mapping):
+        return {
+            name: matrix if factor[name] == 1 else factor[name] * matrix for name, matrix in matrices.items()
+        }
     return {name: factor * matrix for name, matrix in matrices.items()}
 
 
@@ -29,9 +33,13 @@ def fitted(matrices: Mapping[str, Tensor], like: Mapping[str, Tensor]) -> Matric
     }
 
 
-def inner(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> Tensor:
-    """Return the inner product, added up over blocks in float64."""
+def inner(
+    first: Mapping[str, Tensor], second: Mapping[str, Tensor], weights: Mapping[str, float] | None = None
+) -> Tensor:
+    """Return the inner product, added up over blocks in float64, each with its weight if told."""
     parts = [matrix.reshape(-1).dot(second[name].reshape(-1)).double() for name, matrix in first.items()]
+    if weights is not None:
+        parts = [weights[name] * part for name, part in zip(first, parts, strict=True)]
     return torch.stack(parts).sum()
 
 

@@ -15,9 +15,9 @@ position, or on their mean (Eschenhagen et al. 2023). A lookup is always expande
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, TypeVar, final
 
 import torch
 from torch import Generator, Tensor, autograd
@@ -27,12 +27,15 @@ from optimizers.curvature.blocks import Block, Uses, diagonal_block
 from optimizers.curvature.factor import Factor, Factors, second_moment
 from optimizers.curvature.forms import Rows, Whole
 from optimizers.curvature.products import output_gradients
+from optimizers.divided_work import divided
 from optimizers.errors import UnsupportedModelError
 from optimizers.objectives import Objective
+from optimizers.processes import ALONE, Processes
 
 Pair: TypeAlias = tuple[str, str]  # of blocks
 Sharing: TypeAlias = Literal["expand", "reduce"]
 Targets: TypeAlias = Literal["sampled", "exact", "data"]
+Result = TypeVar("Result")
 
 LIMIT = 8192  # entries of h or g from which on a factor is kept as its diagonal
 
@@ -96,6 +99,13 @@ class Statistics:
             crosses={pair: each for pair, each in self.crosses.items() if pair in pairs},
         )
 
+    def divided(
+        self, work: Mapping[str, Callable[[], Result]], processes: Processes
+    ) -> Mapping[str, Callable[[], Result]]:
+        """Return work on the factors by block, divided among processes by what each block costs."""
+        costs = {name: sum(side.cost() for side in _sides(self.factors[name])) for name in work}
+        return divided(work, costs, processes, next(iter(self.factors.values())).inputs.values.device)
+
     def mean_diagonal(self) -> float:
         """Return the mean of the diagonal of the block-diagonal matrix: the scale of its curvature."""
         total, count = 0.0, 0
@@ -152,6 +162,25 @@ def summed(
                     _cross_a(of_slope[i], of_slope[j]), _cross_g(of_slope[i], of_slope[j])
                 )
     return Statistics(factors=factors, crosses=crosses)
+
+
+def joined(
+    statistics: Statistics, rows: Sequence[Mapping[str, Rows]], cases: int, processes: Processes
+) -> Statistics:
+    """Return what the batches of all processes say together: A as means over rows, G over cases."""
+    if processes.size == 1:
+        return statistics
+    told: dict[Any, Factors] = {**statistics.factors, **statistics.crosses}
+    counts = {name: each.count() for of_slope in rows for name, each in of_slope.items()}
+    values = [side.values for each in told.values() for side in _sides(each)]
+    weights = [weight for key in told for weight in (counts[_first(key)], cases)]
+    means = iter(processes.means(values, weights))
+    return _divided(
+        {
+            key: Factors(*(replace(side, values=next(means)) for side in _sides(each)))
+            for key, each in told.items()
+        }
+    )
 
 
 def rows_of(uses: Uses, outputs: Tensor, slopes: Tensor, *, retain_graph: bool = False) -> dict[str, Rows]:
@@ -275,7 +304,7 @@ def last(uses: Uses, outputs: Tensor) -> set[str]:
     return _nearest(get_gradient_edge(outputs) if outputs.requires_grad else None, _makers(uses))
 
 
-def explained(uses: Uses, outputs: Tensor) -> dict[str, Block]:
+def explained(uses: Uses, outputs: Tensor, processes: Processes = ALONE) -> dict[str, Block]:
     """Return the blocks, those replaced by diagonal ones whose gradient the recorded uses do not make up.
 
     So it is where a weight is also used without a call of its layer. It takes one backward pass, and keeps
@@ -287,17 +316,27 @@ def explained(uses: Uses, outputs: Tensor) -> dict[str, Block]:
     zeros = {name: torch.zeros_like(parameter) for name, parameter in uses.parameters.items()}
 
     unexplained: set[str] = set()
-    for name, block in uses.blocks.items():
-        if isinstance(block.form, Whole):
-            continue
-        truth = block.matrix(zeros | gradients)
-        ours = rows[name].gradient() if name in rows else torch.zeros_like(truth)
-        if (ours - truth).norm() > _tolerance(
-            outputs
-        ) * truth.norm():  # of what is not finite nothing is said
-            unexplained.update(block.params)
+    known = {name: block for name, block in uses.blocks.items() if not isinstance(block.form, Whole)}
+    truths = {name: block.matrix(zeros | gradients) for name, block in known.items()}
+    for name, (error, size) in _errors(truths, rows, processes).items():
+        if error > _tolerance(outputs) * size:  # of what is not finite nothing is said
+            unexplained.update(known[name].params)
     kept = {name: block for name, block in uses.blocks.items() if unexplained.isdisjoint(block.params)}
     return kept | {name: diagonal_block(name) for name in zeros if name in unexplained}
+
+
+def _errors(
+    truths: Mapping[str, Tensor], rows: Mapping[str, Rows], processes: Processes
+) -> dict[str, tuple[float, float]]:
+    """Return how far gradients by rows are from the true ones, and how long these are, of all processes."""
+    if not truths:
+        return {}
+    lengths = []
+    for name, truth in truths.items():
+        ours = rows[name].gradient() if name in rows else torch.zeros_like(truth)
+        lengths.append(torch.stack([(ours - truth).norm(), truth.norm()]).double())
+    totals = processes.total(torch.stack(lengths).square()).sqrt()
+    return {name: (error, size) for name, (error, size) in zip(truths, totals.tolist(), strict=True)}
 
 
 @final
@@ -346,6 +385,10 @@ class RunningStatistics:
         self.kept = _divided(
             {key: Factors.from_state_dict(factors) for key, factors in state["factors"].items()}
         )
+
+
+def _first(key: str | Pair) -> str:
+    return key if isinstance(key, str) else key[0]
 
 
 def _sides(factors: Factors) -> tuple[Factor, Factor]:

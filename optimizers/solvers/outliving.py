@@ -3,6 +3,7 @@ from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar, final
 
 from optimizers.errors import NotConvergedError, NotFiniteError, NotPositiveDefiniteError
+from optimizers.processes import ALONE, Processes
 
 FAILURES = (NotConvergedError, NotFiniteError, NotPositiveDefiniteError)
 PATIENCE = 3  # failures in a row before a run is stopped
@@ -18,7 +19,8 @@ class Outliving(Generic[Result]):
     name in a row is raised.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, processes: Processes = ALONE) -> None:
+        self.processes = processes  # which divide the work among them
         self.failures = 0  # of all names, since the beginning
         self._kept: dict[str, Result] = {}
         self._in_a_row: dict[str, int] = {}
@@ -46,7 +48,7 @@ class Outliving(Generic[Result]):
 
     def copy(self) -> Self:
         """Return another with the same results, which goes its own way from here."""
-        other = type(self)()
+        other = type(self)(self.processes)
         other.load_state_dict(self.state_dict())
         other._warned = set(self._warned)  # noqa: SLF001  # of the same class
         return other

@@ -597,12 +597,6 @@ def test_a_step_with_half_a_batch_is_refused(a_network):
         KFAC(a_network(4, 3), CrossEntropy()).step(torch.ones(2, 4))
 
 
-def test_a_second_param_group_is_refused(a_network):
-    optimizer = KFAC(a_network(4, 3), CrossEntropy())
-    with pytest.raises(ValueError, match="knows no other parameters"):
-        optimizer.add_param_group({"params": [nn.Parameter(torch.ones(1))]})
-
-
 @pytest.mark.parametrize(
     "wrong", [{"lr": -1.0}, {"lr": math.nan}, {"damping": 0.0}, {"damping": math.inf}, {"refresh_every": 0}]
 )
