@@ -12,7 +12,14 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from optimizers import ACP, PRONG, CentredGradientDescent, CrossEntropy, LocalCriterion
+from optimizers import (
+    ACP,
+    PRONG,
+    CentredGradientDescent,
+    CrossEntropy,
+    LocalCriterion,
+    OnlineNaturalGradient,
+)
 from optimizers.curvature.centring import moments
 from optimizers.errors import OptimizerError
 from optimizers.processes import Processes
@@ -23,6 +30,9 @@ OPTIMIZERS = {
         model, CrossEntropy(), consistent_bias=True, decay=0.5, **more
     ),
     "LocalCriterion": lambda model, **more: LocalCriterion(model, CrossEntropy(), **more),
+    "OnlineNaturalGradient": lambda model, **more: OnlineNaturalGradient(
+        model, CrossEntropy(), rank_of_inputs=3, rank_of_gradients=2, refresh_every=2, **more
+    ),
     "PRONG": lambda model, **more: PRONG(model, CrossEntropy(), momentum=0.5, refresh_every=2, **more),
 }
 SHARES = {"uneven": [slice(0, 4), slice(4, 6)], "even": [slice(0, 3), slice(3, 6)]}

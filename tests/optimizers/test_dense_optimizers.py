@@ -17,6 +17,8 @@ from optimizers import (
     LeCunRate,
     NaturalGradient,
     Newton,
+    OnlineNaturalGradient,
+    UnitwiseGaussNewton,
     squared_error,
 )
 from optimizers.curvature.dense import (
@@ -497,7 +499,13 @@ def arguments_of(optimizer):
     return arguments
 
 
-@pytest.mark.parametrize("optimizer", [KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate])
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
+        UnitwiseGaussNewton,
+    ],
+)  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):
     arguments = arguments_of(optimizer)
 
