@@ -87,6 +87,30 @@ def test_a_gradient_takes_three_products_of_each_layer_but_for_what_the_first_wo
     assert [count(gradient(depth)) for depth in (1, 2, 5)] == [2, 5, 14]
 
 
+@pytest.mark.row(48)
+@pytest.mark.row(49)
+def test_each_further_product_takes_no_more_than_two_gradients():
+    model, (inputs, targets) = a_deep_network(5), data()
+    network, objective = Network(model, inputs), CrossEntropy()
+    jacobian, bend = Jacobian(network), hessian(network, lambda z: objective.loss(z, targets))
+    vector = flat(network.params)
+    for again in (
+        lambda: fisher(jacobian, objective, vector),
+        lambda: gauss_newton(jacobian, lambda z: objective.loss(z, targets), vector),
+        lambda: bend(vector),
+    ):
+        again()
+        assert count(again) <= 2 * count(gradient(5))
+
+
+@pytest.mark.row(50)
+def test_an_inner_product_under_fisher_takes_three_products_of_each_layer_and_nothing_backward():
+    model, (inputs, _) = a_deep_network(5), data()
+    jacobian = Jacobian(Network(model, inputs))
+
+    assert count(lambda: fisher_inner(jacobian, CrossEntropy(), flat(jacobian.network.params))) == 3 * 5
+
+
 def test_where_upper_layers_are_passed_again_for_each_layer_it_is_counted():
     def updating(depth):
         optimizer = UpdatedBackpropagation(a_deep_network(depth), CrossEntropy())

@@ -176,6 +176,19 @@ def test_the_share_of_wrong_classes_stands_beside_each_loss_and_can_be_the_crite
         assert wrong == pytest.approx(round(wrong))  # a share of whole cases
 
 
+@pytest.mark.row(65)
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_batch_normalisation_learns_at_rates_at_which_nothing_is_learned_without(activation):
+    config = {"optimizer": "sgd", "depth": 3, "updates": 60, "batch_size": 200, "criterion": "final_train"}
+
+    def loss(normalisation, lr):
+        told = {"activation": activation, "normalisation": normalisation, "lr": lr, "points": 1}
+        return train(config | told, Alone(seed=1))
+
+    assert loss("batch", 4.0) < 0.05 < loss("none", 0.5) < 1
+    assert not loss("none", 2.0) < 2  # guessing gives 2.3
+
+
 @pytest.mark.row(54)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_on_a_hundred_cases_the_curves_of_train_and_test_part(seed):
