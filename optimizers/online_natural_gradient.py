@@ -19,11 +19,12 @@ class OnlineNaturalGradient(Layerwise):
 
     With x = [h; 1], or h where no bias is trained, and g the gradient at the sums, for the targets given,
 
-        [ΔW Δb] = -lr mean of ĝ x̂ᵀ,   x̂ = s (F_x + ridge f I)⁻¹ x,   ĝ = t (F_g + ridge f' I)⁻¹ g
+        [ΔW Δb] = -lr mean of ĝ x̂ᵀ,   x̂ = s (F_x + ρ f I)⁻¹ x,   ĝ = t (F_g + ρ f' I)⁻¹ g
 
-    where F_x and F_g are second moments of x and g, f and f' the means of their eigenvalues, and s and t such
-    that the rows of the batch are, in the root of their mean square, as long as before. So an lr for gradient
-    descent will do. It is K-FAC with the empirical Fisher matrix, but for the length of the step.
+    where F_x and F_g are second moments of x and g, f and f' the means of their eigenvalues, ρ is
+    `relative_ridge`, and s and t are such that the rows of the batch are, in the root of their mean square,
+    as long as before. So an lr for gradient descent will do. It is K-FAC with the empirical Fisher matrix,
+    but for the length of the step.
 
     F_x and F_g are running averages over the batches *before*: a case is whitened by others, so that a
     large one does not hide itself. Each is kept as its largest eigenvalues, `rank_of_inputs` or
@@ -33,7 +34,7 @@ class OnlineNaturalGradient(Layerwise):
 
     hyperparameters = (
         LR,
-        Hyperparameter(name="ridge", kind="float", default=4.0, low=0.1, high=100.0, log=True),
+        Hyperparameter(name="relative_ridge", kind="float", default=4.0, low=0.1, high=100.0, log=True),
         Hyperparameter(name="rank_of_inputs", kind="int", default=30, low=5, high=100, log=True),
         Hyperparameter(name="rank_of_gradients", kind="int", default=80, low=5, high=200, log=True),
         Hyperparameter(name="refresh_every", kind="int", default=4, low=1, high=50, log=True),
@@ -45,7 +46,7 @@ class OnlineNaturalGradient(Layerwise):
         objective: Objective,
         *,
         lr: float = 0.1,
-        ridge: float = 4.0,  # α in the paper
+        relative_ridge: float = 4.0,  # α in the paper
         rank_of_inputs: int = 30,
         rank_of_gradients: int = 80,
         decay: float = 0.95,
@@ -55,7 +56,7 @@ class OnlineNaturalGradient(Layerwise):
     ) -> None:
         settings = {
             "lr": lr,
-            "ridge": ridge,
+            "relative_ridge": relative_ridge,
             "rank_of_inputs": rank_of_inputs,
             "rank_of_gradients": rank_of_gradients,
             "decay": decay,
@@ -77,8 +78,10 @@ class OnlineNaturalGradient(Layerwise):
     def _check(settings: Settings) -> None:
         check_lr(settings["lr"])
         check_refresh(settings["refresh_every"])
-        if not 0 < settings["ridge"] < float("inf"):
-            raise ValueError(f"ridge must be finite and above 0, got {settings['ridge']!r}. Try 4.")
+        if not 0 < settings["relative_ridge"] < float("inf"):
+            raise ValueError(
+                f"relative_ridge must be finite and above 0, got {settings['relative_ridge']!r}. Try 4."
+            )
         for name in ("rank_of_inputs", "rank_of_gradients"):
             if settings[name] < 1:
                 raise ValueError(f"{name} counts eigenvalues and must be at least 1, got {settings[name]!r}.")
@@ -102,8 +105,8 @@ class OnlineNaturalGradient(Layerwise):
         step = -settings["lr"] * _joined(seen)
         for side, turned in (("inputs", False), ("gradients", True)):
             moment = _moment(before, side)
-            whitened = moment.solve(step.mT if turned else step, settings["ridge"])
-            factor = self._lengthening(rows[side], moment.solve(rows[side], settings["ridge"]))
+            whitened = moment.solve(step.mT if turned else step, settings["relative_ridge"])
+            factor = self._lengthening(rows[side], moment.solve(rows[side], settings["relative_ridge"]))
             step = factor * (whitened.mT if turned else whitened)
         return *_parted(step, seen), after
 

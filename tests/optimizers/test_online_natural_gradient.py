@@ -153,7 +153,7 @@ def test_the_first_step_is_the_mean_product_of_whitened_rows_that_are_as_long_as
     model, (inputs, targets) = a_network(4, 5, 3), a_batch(12, 4, 3)
     known = layer_rows(model, inputs, targets)
     kinds = dict(zip(("rank_of_inputs", "rank_of_gradients"), ranks, strict=True))
-    optimizer = ours(model, lr=0.3, ridge=0.2, **kinds)
+    optimizer = ours(model, lr=0.3, relative_ridge=0.2, **kinds)
     moves = as_matrices(moves_of(model, lambda: optimizer.step(inputs, targets)))
 
     for (h, g), move in zip(known, moves, strict=True):
@@ -170,7 +170,7 @@ def test_cases_are_whitened_by_batches_before_and_then_added_to_them(
     a_network, a_batch, layer_rows, moves_of
 ):
     model, seen = a_network(4, 5, 3), []
-    optimizer = ours(model, lr=0.3, ridge=0.2, decay=0.6, refresh_every=1, **WHOLE)
+    optimizer = ours(model, lr=0.3, relative_ridge=0.2, decay=0.6, refresh_every=1, **WHOLE)
     for seed in range(4):
         batch = a_batch(12, 4, 3, seed=seed)
         seen.append([(homogeneous(h), g) for h, g in layer_rows(model, *batch)])
@@ -201,7 +201,7 @@ def test_between_two_refreshes_nothing_is_added(a_network, a_batch):
 def test_with_every_eigenvalue_it_is_empirical_kfac_but_for_the_length(a_network, a_batch, moves_of):
     one, other, batch = a_network(4, 3), a_network(4, 3), a_batch(12, 4, 3)
     ridge = 0.3
-    optimizer = ours(one, ridge=ridge, **WHOLE)
+    optimizer = ours(one, relative_ridge=ridge, **WHOLE)
     move = torch.cat([m.reshape(-1) for m in moves_of(one, lambda: optimizer.step(*batch))])
     kept = optimizer.state_dict()["layers"]["0"]
     means = [kept[f"{side}_values"].mean() for side in ("inputs", "gradients")]
@@ -296,7 +296,13 @@ def test_gradients_that_were_unscaled_by_hand_are_refused(a_network, a_batch):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("ridge", 0.0), ("rank_of_inputs", 0), ("rank_of_gradients", -1), ("decay", 1.0), ("refresh_every", 0)],
+    [
+        ("relative_ridge", 0.0),
+        ("rank_of_inputs", 0),
+        ("rank_of_gradients", -1),
+        ("decay", 1.0),
+        ("refresh_every", 0),
+    ],
 )
 def test_a_setting_out_of_range_is_refused_by_name(a_network, name, value):
     with pytest.raises(ValueError, match=name):
