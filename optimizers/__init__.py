@@ -22,10 +22,12 @@ from optimizers.lecun_rate import LeCunRate
 from optimizers.local_criterion import LocalCriterion
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
 from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
+from optimizers.online_natural_gradient import OnlineNaturalGradient
 from optimizers.prong import PRONG
 from optimizers.rules import register
 from optimizers.step import Step
 from optimizers.transformed_layer import TransformedLayer
+from optimizers.unitwise_gauss_newton import UnitwiseGaussNewton
 from optimizers.updated_backpropagation import UpdatedBackpropagation
 
 __all__ = [
@@ -47,8 +49,10 @@ __all__ = [
     "NaturalGradient",
     "Newton",
     "Objective",
+    "OnlineNaturalGradient",
     "Step",
     "TransformedLayer",
+    "UnitwiseGaussNewton",
     "UpdatedBackpropagation",
     "register",
     "squared_error",

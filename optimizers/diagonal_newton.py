@@ -6,7 +6,6 @@ from torch import Generator, Tensor, nn
 from optimizers.curvature import diagonals
 from optimizers.curvature.network import Network
 from optimizers.curvature.vectors import Params, flat
-from optimizers.errors import UnsupportedModelError
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.processes import Group
@@ -18,6 +17,8 @@ Source: TypeAlias = Literal[
     "chapelle_erhan", "gauss_newton", "empirical_fisher", "becker_lecun", "becker_lecun_hessian"
 ]
 SOURCES = ("chapelle_erhan", "gauss_newton", "empirical_fisher", "becker_lecun", "becker_lecun_hessian")
+
+ANY_LAYERS = "Take source='chapelle_erhan', which knows any layers."
 
 
 @final
@@ -66,7 +67,7 @@ class DiagonalNewton(Whole):
         self._source = source
         self._running: Running = {}
         if source in {"becker_lecun", "becker_lecun_hessian"}:
-            _check_sequence(self._model)
+            diagonals.check_sequence(self._model, ANY_LAYERS)
 
     def _update(
         self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
@@ -99,9 +100,7 @@ class DiagonalNewton(Whole):
         return self._by_recursion(network, targets)
 
     def _by_recursion(self, network: Network, targets: Tensor) -> Params:
-        sequence = self._model
-        if not isinstance(sequence, nn.Sequential):
-            raise TypeError("the recursion is checked to have a sequence")
+        sequence = diagonals.check_sequence(self._model, ANY_LAYERS)
         of: Literal["gn", "hessian"] = "gn" if self._source == "becker_lecun" else "hessian"
         found = diagonals.becker_lecun(sequence, self._objective, network.inputs, targets, of=of)
         return {name: found[name] for name in network.params}
@@ -120,12 +119,3 @@ def _scaled(gradient: Tensor, diagonal: Tensor, damping: float, exponent: float)
     """Return (p + λ)^(-ξ) ⊙ ∇h, and 0 where both are 0: there nothing depends on the parameter."""
     scaled = (diagonal + damping).pow(-exponent) * gradient
     return torch.where((diagonal == 0) & (gradient == 0), torch.zeros_like(gradient), scaled)
-
-
-def _check_sequence(model: nn.Module) -> None:
-    if not isinstance(model, nn.Sequential):
-        raise UnsupportedModelError(
-            "",
-            f"is a {type(model).__name__}, and Becker and LeCun's recursion is known for sequences",
-            "Take source='chapelle_erhan', which knows any layers.",
-        )

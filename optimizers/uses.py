@@ -99,16 +99,31 @@ class Seen:
     weight_gradient: Tensor  # ∇W = mean of g hᵀ, as a matrix
     bias_gradient: Tensor  # ∇b = mean of g; zeros where no bias is trained
     biased: bool  # whether a trained bias can take up what centring takes away
+    is_convolution: bool  # then slopes have their units before their positions
+
+    def row_gradients(self) -> Tensor:
+        """Return g, one row each as in `rows`. Raises ValueError where the slopes are unknown."""
+        self._check_slopes("Leave it to GradScaler.step to unscale.")
+        return len(self.rows) * torch.cat([self._by_row(slope) for slope in self.slopes])
+
+    def _by_row(self, slope: Tensor) -> Tensor:
+        units = len(self.bias_gradient)
+        if not self.is_convolution:
+            return slope.reshape(-1, units)
+        return slope.flatten(start_dim=-2).mT.reshape(-1, units)
 
     def largest_slope(self) -> Tensor:
         """Return the largest g² of all rows and units. Raises ValueError where the slopes are unknown."""
+        self._check_slopes("Leave it to GradScaler.step to unscale, or choose a number for alpha.")
+        largest = torch.stack([slope.abs().amax() for slope in self.slopes]).amax()
+        return (len(self.rows) * largest).square()
+
+    def _check_slopes(self, remedy: str) -> None:
         if not self.slopes:
             raise ValueError(
                 f"The slopes of layer {self.name!r} are of a scaled loss, and nobody knows the scale since "
-                f"GradScaler.unscale_. Leave it to GradScaler.step to unscale, or choose a number for alpha."
+                f"GradScaler.unscale_. {remedy}"
             )
-        largest = torch.stack([slope.abs().amax() for slope in self.slopes]).amax()
-        return (len(self.rows) * largest).square()
 
 
 def backward(
@@ -155,4 +170,5 @@ def seen(
         weight_gradient=weight,
         bias_gradient=weight.new_zeros(len(weight)) if bias is None else precise(bias),
         biased=bias is not None,
+        is_convolution=isinstance(layer, nn.Conv2d),
     )

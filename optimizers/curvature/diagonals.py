@@ -17,6 +17,7 @@ from optimizers.errors import UnsupportedModelError
 from optimizers.objectives import Objective
 
 ELEMENTWISE = (nn.Identity, nn.Tanh, nn.Sigmoid, nn.ReLU, nn.Softplus, nn.SiLU, nn.ELU)
+OTHER_DIAGONALS = "Take the exact diagonal, or that of chapelle_erhan, which know any layer."
 
 
 def of_linear_layer(gradients: Tensor, inputs: Tensor) -> Tensor:
@@ -76,26 +77,61 @@ def becker_lecun(
     q(a of the layer below) = (W²)ᵀ q(s). "gn" is never negative. Raises UnsupportedModelError unless the
     model is a sequence of linear layers and element-wise functions.
     """
-    values = [inputs]
-    for name, module in model.named_children():
-        _check(name, module)
-        values.append(module(values[-1]).detach())
+    by_layer = backpropagated(model, objective, inputs, targets, of=of)
+    diagonal: Params = {}
+    for name, (q, below) in by_layer.items():
+        diagonal[f"{name}.weight"] = q.T @ below.square() / len(below)
+        diagonal[f"{name}.bias"] = q.mean(dim=0)
+    return {name: diagonal[name] for name, _ in model.named_parameters()}
+
+
+def backpropagated(
+    model: nn.Sequential,
+    objective: Objective,
+    inputs: Tensor,
+    targets: Tensor,
+    *,
+    of: Literal["gn", "hessian"],
+) -> dict[str, tuple[Tensor, Tensor]]:
+    """Return by linear layer the q of its sums, as that recursion has it, and its inputs: a row a case."""
+    values, modules = [inputs], _parts(check_sequence(model, OTHER_DIAGONALS))
+    for _, module in modules:
+        values.append(module(values[-1].clone()).detach())  # it may work in place
 
     slope = output_gradients(objective, values[-1], targets)  # ∂L/∂ of what the module at hand gives
     q = _diagonal_of_curvature(objective, values[-1])
-    diagonal: Params = {}
-    for (name, module), below in reversed(list(zip(model.named_children(), values[:-1], strict=True))):
+    found = {}
+    for (name, module), below in reversed(list(zip(modules, values[:-1], strict=True))):
         if isinstance(module, nn.Linear):
-            diagonal[f"{name}.weight"] = q.T @ below.square() / len(below)
-            if module.bias is not None:
-                diagonal[f"{name}.bias"] = q.mean(dim=0)
+            found[name] = (q, below)
             weight = module.weight.detach()
             q, slope = q @ weight.square(), slope @ weight
         else:
             first, second = _derivatives(module, below)
             q = first.square() * q + (second * slope if of == "hessian" else 0.0)
             slope = first * slope
-    return {name: diagonal[name] for name, _ in model.named_parameters()}
+    return found
+
+
+def check_sequence(model: nn.Module, remedy: str) -> nn.Sequential:
+    """Return the model if the recursion is defined for it. Raises UnsupportedModelError with the remedy."""
+    if not isinstance(model, nn.Sequential):
+        problem = f"is a {type(model).__name__}, and Becker and LeCun's recursion is known for sequences"
+        raise UnsupportedModelError("", problem, remedy)
+    seen: set[nn.Parameter] = set()
+    for name, module in _parts(model):
+        if type(module) not in {nn.Linear, *ELEMENTWISE}:
+            problem = f"is a {type(module).__name__}, through which the recursion is not defined"
+            raise UnsupportedModelError(name, problem, remedy)
+        if not seen.isdisjoint(module.parameters()):
+            raise UnsupportedModelError(name, "shares a parameter with a layer before it", remedy)
+        seen.update(module.parameters())
+    return model
+
+
+def _parts(model: nn.Sequential) -> list[tuple[str, nn.Module]]:
+    """Return the layers in their order, one that stands in two places twice."""
+    return list(model._modules.items())  # noqa: SLF001  # named_children() names it once
 
 
 def _outputs(network: Network) -> Tensor:
@@ -120,18 +156,13 @@ def _derivatives(module: nn.Module, inputs: Tensor) -> tuple[Tensor, Tensor]:
     """Return φ'(s) and φ''(s)."""
     ones = torch.ones_like(inputs)
 
+    def value(rows: Tensor) -> Tensor:
+        outputs: Tensor = module(rows.clone())  # it may work in place
+        return outputs
+
     def first(rows: Tensor) -> Tensor:
-        slope: Tensor = jvp(module, (rows,), (ones,))[1]
+        slope: Tensor = jvp(value, (rows,), (ones,))[1]
         return slope
 
     slope, bend = jvp(first, (inputs,), (ones,))[:2]
     return slope, bend
-
-
-def _check(name: str, module: nn.Module) -> None:
-    if not isinstance(module, (nn.Linear, *ELEMENTWISE)):
-        raise UnsupportedModelError(
-            name,
-            f"is a {type(module).__name__}, through which the recursion is not defined",
-            "Take the exact diagonal, or that of chapelle_erhan, which know any layer.",
-        )

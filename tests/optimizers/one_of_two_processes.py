@@ -27,6 +27,7 @@ from optimizers import (
     LocalCriterion,
     NaturalGradient,
     Newton,
+    OnlineNaturalGradient,
     UpdatedBackpropagation,
 )
 from optimizers.curvature.centring import moments
@@ -56,6 +57,9 @@ OPTIMIZERS = {
     "NaturalGradient": made(NaturalGradient),
     "NaturalGradient, empirical": made(NaturalGradient, kind="empirical"),
     "Newton": made(Newton),
+    "OnlineNaturalGradient": made(
+        OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
+    ),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }

@@ -5,7 +5,16 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-from optimizers import ACP, PRONG, Bernoulli, CentredGradientDescent, LocalCriterion, UpdatedBackpropagation
+from optimizers import (
+    ACP,
+    PRONG,
+    Bernoulli,
+    CentredGradientDescent,
+    LocalCriterion,
+    OnlineNaturalGradient,
+    UnitwiseGaussNewton,
+    UpdatedBackpropagation,
+)
 
 UPDATES = 200
 
@@ -47,6 +56,8 @@ MEAN_IMAGE = 27.2  # the loss of who knows the mean of each pixel and nothing of
         (lambda model: ACP(model, Bernoulli(), alpha="largest_slope"), 20.0),
         (lambda model: PRONG(model, Bernoulli(), refresh_every=20), 22.0),
         (lambda model: PRONG(model, Bernoulli(), lr=0.003, momentum=0.9, refresh_every=20), 22.0),
+        (lambda model: OnlineNaturalGradient(model, Bernoulli(), lr=0.3), 20.0),
+        (lambda model: UnitwiseGaussNewton(model, Bernoulli()), 19.5),
         (lambda model: UpdatedBackpropagation(model, Bernoulli()), 25.5),
         (
             lambda model: UpdatedBackpropagation(model, Bernoulli(), lr=0.1, second_order_activation=False),

@@ -36,6 +36,8 @@ from optimizers import (
     LocalCriterion,
     NaturalGradient,
     Newton,
+    OnlineNaturalGradient,
+    UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
 from optimizers.errors import OptimizerError
@@ -71,7 +73,11 @@ OPTIMIZERS = {
     "LocalCriterion": made(LocalCriterion, lr=0.02, ridge=0.3),
     "NaturalGradient": made(NaturalGradient, lr=0.2, damping=1.0, kind="sampled"),
     "Newton": made(Newton, lr=0.2, damping=1.0),
+    "OnlineNaturalGradient": made(
+        OnlineNaturalGradient, lr=0.05, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
+    ),
     "PRONG": made(PRONG, lr=0.02, ridge=0.3, momentum=0.5, refresh_every=3),
+    "UnitwiseGaussNewton": made(UnitwiseGaussNewton, lr=0.05),
     "UpdatedBackpropagation": made(UpdatedBackpropagation, lr=0.02),
 }
 CHECKS = {}

@@ -95,6 +95,19 @@ def test_the_expected_hessian_is_fisher_and_the_expected_score_zero(a_network, a
     torch.testing.assert_close(score, torch.zeros_like(score), **NARROW)
 
 
+@pytest.mark.row(110)
+@pytest.mark.row(169)
+def test_fisher_is_the_mean_square_of_the_scores_of_all_classes_by_their_probability(a_network, a_batch):
+    network, targets = a_softmax_network(a_network, a_batch)
+    predicted = network(network.params).softmax(dim=1)
+    truth = 0
+    for number in range(3):
+        scores = gradients_by_case(network, CrossEntropy(), torch.full_like(targets, number))
+        truth = truth + (scores.T * predicted[:, number]) @ scores / len(targets)
+
+    torch.testing.assert_close(matrices(network, CrossEntropy(), targets)[0], truth, **EXACT)
+
+
 @pytest.mark.row(169)
 def test_the_expected_score_of_a_gaussian_is_zero_and_its_expected_square_fisher(a_network, a_batch):
     # Targets at ± one standard deviation have the first two moments of the normal prediction exactly.
@@ -295,6 +308,59 @@ def test_gauss_newton_is_the_hessian_of_the_objective_of_the_linearised_network(
     )
 
 
+def bends_of_the_outputs(network, outputs, slopes):
+    """The mean over cases of Σ ∂L/∂z_j ∇² z_j."""
+
+    def weighted(theta):
+        return (network(shaped(theta, network.params)) * slopes).sum() / len(outputs)
+
+    return jacrev(jacrev(weighted))(flat(network.params))
+
+
+@pytest.mark.row(172)
+def test_the_hessian_is_gauss_newton_and_the_bends_of_the_outputs_by_the_slopes_of_the_loss(
+    a_network, a_batch
+):
+    network, targets = a_softmax_network(a_network, a_batch)
+    outputs = network(network.params)
+    slopes = objective_slopes(CrossEntropy(), outputs, targets)
+    rest = bends_of_the_outputs(network, outputs, slopes)
+    gauss_newton_matrix = matrices(network, CrossEntropy(), targets)[1]
+
+    torch.testing.assert_close(
+        hessian(network, CrossEntropy(), targets), gauss_newton_matrix + rest, rtol=1e-9, atol=1e-12
+    )
+    assert rest.norm() > 0.01 * gauss_newton_matrix.norm()
+
+
+@pytest.mark.row(172)
+def test_what_gauss_newton_leaves_out_vanishes_where_every_case_is_at_its_minimum_and_not_where_the_mean_is(
+    a_network, a_batch
+):
+    network, _ = a_softmax_network(a_network, a_batch)
+    outputs = network(network.params)
+
+    def left_out(targets):
+        whole = hessian(network, squared_error(), targets)
+        return (whole - matrices(network, squared_error(), targets)[1]).norm()
+
+    apart = torch.ones_like(outputs)
+    apart[1::2] *= -1
+    apart[-1] = 0  # five cases, with slopes that cancel in the mean
+    assert left_out(outputs) <= 1e-12
+    assert left_out(outputs + apart) > 1e-3
+
+
+@pytest.mark.row(48)
+def test_the_jacobian_of_a_linear_layer_has_its_inputs_by_the_identity_and_the_identity(a_network, a_batch):
+    model, (inputs, _) = a_network(4, 3), a_batch(5, 4, 3)
+    eye3 = torch.eye(3, dtype=torch.float64)
+
+    for found, row in zip(jacobian(Network(model, inputs)), inputs, strict=True):
+        # torch stores W row by row, so it is I ⊗ hᵀ where vec(W) by columns has hᵀ ⊗ I
+        torch.testing.assert_close(found, torch.cat([torch.kron(eye3, row[None]), eye3], dim=1), **EXACT)
+
+
 @pytest.mark.row(235)
 @pytest.mark.row(170)
 @pytest.mark.row(110)
@@ -398,15 +464,18 @@ def gap_between_parameterisations(matrix_of, inputs, targets, *, lr):
     return (after[0] - after[1]).norm().item()
 
 
+METRICS = {
+    "fisher": lambda network, y: matrices(network, Bernoulli(), y)[0],
+    "gauss-newton": lambda network, y: matrices(network, Bernoulli(), y)[1],
+    "empirical fisher": lambda network, y: second_moment(gradients_by_case(network, Bernoulli(), y)),
+}
+
+
 @pytest.mark.row(174)
-def test_natural_steps_of_two_parameterisations_differ_by_the_square_of_the_step(a_batch):
+@pytest.mark.parametrize("metric", METRICS)
+def test_natural_steps_of_two_parameterisations_differ_by_the_square_of_the_step(a_batch, metric):
     inputs, targets = a_batch(8, 3, 2)[0], a_batch(8, 3, 2)[1][:, None].double()
-    gaps = [
-        gap_between_parameterisations(
-            lambda network, y: matrices(network, Bernoulli(), y)[0], inputs, targets, lr=lr
-        )
-        for lr in (1e-2, 1e-3)
-    ]
+    gaps = [gap_between_parameterisations(METRICS[metric], inputs, targets, lr=lr) for lr in (1e-2, 1e-3)]
 
     assert gaps[1] == pytest.approx(gaps[0] / 100, rel=0.1)
 

@@ -17,6 +17,8 @@ from optimizers import (
     LeCunRate,
     NaturalGradient,
     Newton,
+    OnlineNaturalGradient,
+    UnitwiseGaussNewton,
     squared_error,
 )
 from optimizers.curvature.dense import (
@@ -99,6 +101,25 @@ def test_a_step_is_minus_the_damped_inverse_of_fisher_times_the_gradient(a_netwo
 
     KINDS[kind](model, CrossEntropy(), damping=0.3).step(*batch)
     torch.testing.assert_close(theta(model) - before, expected, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.row(110)
+@pytest.mark.row(170)
+def test_predictions_diverge_by_half_the_square_of_a_natural_step_under_fisher(a_network, a_batch):
+    errors = []
+    for lr in (0.1, 0.01):
+        model, (inputs, targets) = a_network(4, 3, 3), a_batch(6, 4, 3)
+        before, first = theta(model), model(inputs).log_softmax(dim=1).detach()
+        fisher = gauss_newton(
+            jacobian(Network(model, inputs)), output_curvature(CrossEntropy(), model(inputs).detach())
+        )
+        NaturalGradient(model, CrossEntropy(), lr=lr, damping=0.1).step(inputs, targets)
+        step, second = theta(model) - before, model(inputs).log_softmax(dim=1).detach()
+        divergence = (first.exp() * (first - second)).sum(dim=1).mean()
+        errors.append(abs(divergence / (step @ fisher @ step / 2) - 1).item())
+
+    assert errors[0] < 0.2
+    assert errors[1] < 0.15 * errors[0]  # of the order of the step
 
 
 @pytest.mark.row(107)
@@ -497,7 +518,13 @@ def arguments_of(optimizer):
     return arguments
 
 
-@pytest.mark.parametrize("optimizer", [KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate])
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
+        UnitwiseGaussNewton,
+    ],
+)  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):
     arguments = arguments_of(optimizer)
 

@@ -177,3 +177,45 @@ def test_a_parameter_without_curvature_and_gradient_stays_without_damping():
 def test_a_setting_out_of_range_is_refused_by_name(a_network, wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         DiagonalNewton(a_network(4, 3), CrossEntropy(), **wrong)
+
+
+class Constant(nn.Module):
+    def __init__(self, value):
+        super().__init__()
+        self.value = nn.Parameter(torch.tensor([[value]], dtype=torch.float64))
+
+    def forward(self, inputs):
+        return self.value.expand(len(inputs), 1)
+
+
+def errors_on_a_half_square(source, exponent, *, lr=0.02, start=0.7, updates=400):
+    """Distances from the minimum of h = ½ θ², whose curvature is 1 and whose empirical Fisher matrix θ²."""
+    model, zero = Constant(start), torch.zeros(1, 1, dtype=torch.float64)
+    kinds = {"source": source, "exponent": exponent, "damping": 0.0, "decay": 0.0}
+    optimizer = DiagonalNewton(model, squared_error(half=True), lr=lr, **kinds)
+    errors = []
+    for _ in range(updates):
+        optimizer.step(zero, zero)
+        errors.append(abs(model.value.item()))
+    return errors
+
+
+@pytest.mark.row(112)
+@pytest.mark.parametrize("exponent", [0.5, 0.75, 1.0])
+def test_by_the_empirical_diagonal_no_constant_rate_comes_to_a_minimum_by_any_power(exponent):
+    # θ - lr θ^(-2ξ) θ: the step does not shrink with the gradient
+    by_fisher = errors_on_a_half_square("gauss_newton", exponent)
+    by_empirical = errors_on_a_half_square("empirical_fisher", exponent)
+
+    assert by_fisher[:3] == pytest.approx([0.7 * 0.98, 0.7 * 0.98**2, 0.7 * 0.98**3])
+    assert max(by_empirical[-20:]) > 0.02 / 4
+    assert max(by_empirical[-20:]) > 10 * by_fisher[-1]
+
+
+@pytest.mark.row(112)
+@pytest.mark.parametrize("start", [0.7, 0.705, 0.713])
+def test_by_its_root_it_oscillates_by_about_the_rate(start):
+    errors = errors_on_a_half_square("empirical_fisher", 0.5, start=start)[-20:]
+
+    assert 0.01 - 1e-9 <= max(errors) <= 0.02 + 1e-9  # half of it to all of it
+    assert errors[0::2] == pytest.approx(errors[:1] * 10)

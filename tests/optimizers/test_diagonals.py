@@ -166,3 +166,32 @@ def test_a_layer_that_the_recursion_does_not_know_is_refused():
             torch.zeros(5, dtype=torch.long),
             of="gn",
         )
+
+
+def test_an_activation_that_stands_in_two_places_acts_in_both(a_batch):
+    torch.manual_seed(0)
+    one = nn.Tanh()
+    shared = nn.Sequential(nn.Linear(4, 5), one, nn.Linear(5, 5), one, nn.Linear(5, 3)).double()
+    apart = nn.Sequential(*(nn.Tanh() if part is one else part for part in shared))
+    batch = a_batch(6, 4, 3)
+
+    ours, truth = (diagonals.becker_lecun(m, CrossEntropy(), *batch, of="hessian") for m in (shared, apart))
+    assert torch.equal(flat(ours), flat(truth))
+
+
+def test_a_layer_that_stands_in_two_places_is_refused(a_batch):
+    layer = nn.Linear(4, 4)
+    with pytest.raises(UnsupportedModelError, match="'2' shares a parameter with a layer before it"):
+        diagonals.becker_lecun(
+            nn.Sequential(layer, nn.Tanh(), layer).double(), CrossEntropy(), *a_batch(6, 4, 3), of="gn"
+        )
+
+
+@pytest.mark.parametrize("of", ["gn", "hessian"])
+def test_an_activation_in_place_changes_no_diagonal(a_network, a_batch, of):
+    batch, found = a_batch(6, 4, 3), []
+    for in_place in (False, True):
+        model = a_network(4, 5, 3, activation=lambda way=in_place: nn.ELU(inplace=way))
+        found.append(flat(diagonals.becker_lecun(model, CrossEntropy(), *batch, of=of)))
+
+    torch.testing.assert_close(*found, **EXACT)

@@ -160,6 +160,24 @@ def test_the_form_of_heskes_damps_exact_factors_alike(a_network, a_batch):
     torch.testing.assert_close(matrix_of(model[0]), expected, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.row(127)
+@pytest.mark.row(141)
+def test_the_form_of_heskes_is_the_simple_form_with_exact_factors_and_even_damping(a_network, a_batch):
+    settings = {"lr": 0.2, "damping": 0.01, "refresh_every": 3}
+    by_hand = {"decay": 0.0, "targets": "exact", "split": None}
+    optimizers = [
+        KFAC.heskes(a_network(4, 5, 3), CrossEntropy(), decay=0.0, **settings),
+        KFAC(a_network(4, 5, 3), CrossEntropy(), **by_hand, **settings),
+        KFAC.simple(a_network(4, 5, 3), CrossEntropy(), **settings),
+    ]
+    apart = [
+        [optimizer.step(*a_batch(6, 4, 3, seed=seed)).update_norm for seed in range(5)]
+        for optimizer in optimizers
+    ]
+
+    assert apart[0] == apart[1] != apart[2]
+
+
 @pytest.mark.row(141)
 def test_the_exact_factors_are_the_curvature_of_distances_between_sums(a_network, a_batch):
     """D = ½ Σ mean (s - s')ᵀ G (s - s'), s' = W' ā: its Hessian in W' is A ⊗ G, block by block."""

@@ -414,6 +414,7 @@ def test_the_model_of_fewer_cases_has_their_curvature_and_the_gradient_of_all(a_
     assert step.model_change == pytest.approx((g @ update + update @ matrix @ update / 2).item(), rel=1e-8)
 
 
+@pytest.mark.row(46)
 def test_loss_before_and_after_have_the_same_dropout_and_normalisation():
     torch.manual_seed(0)
     modules = [nn.Linear(4, 6), nn.BatchNorm1d(6, affine=False), nn.Tanh(), nn.Dropout(0.5), nn.Linear(6, 2)]

@@ -241,6 +241,35 @@ def test_white_activities_are_centred_and_those_of_the_symmetric_root_are_not():
     assert other[:, :-1].mean(dim=0).abs().max() > 0.01
 
 
+@pytest.mark.row(141)
+@pytest.mark.row(183)
+def test_the_form_of_heskes_without_damping_moves_alike_in_a_transformed_network(batch):
+    omegas, phis = a_transformation()
+    phis[-1] = torch.eye(2, dtype=torch.float64)
+
+    def step(model):
+        KFAC.heskes(model, Bernoulli(), lr=0.4, damping=UNDAMPED).step(*batch)
+
+    ours, theirs = mapped(transformed(omegas, phis), phis, omegas, step), moves(transformed(*plain()), step)
+    assert distance(ours, theirs) <= 1e-11
+
+
+@pytest.mark.row(136)
+def test_where_inputs_are_white_with_their_constant_only_the_gradients_are_whitened(a_network):
+    columns = torch.cat([torch.ones(40, 1, dtype=torch.float64), normal(40, 4, seed=3)], dim=1)
+    inputs = torch.linalg.qr(columns)[0][:, 1:] * 40**0.5
+    targets, model = (normal(40, 2, seed=4) > 0).double(), a_network(4, 2)
+    g = factors_of(model, inputs)["0.weight"].outputs.values
+    found = torch.autograd.grad(Bernoulli().loss(model(inputs), targets), list(model.parameters()))
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    KFAC(model, Bernoulli(), lr=0.4, damping=UNDAMPED, targets="exact").step(inputs, targets)
+
+    for parameter, start, gradient in zip(model.parameters(), before, found, strict=True):
+        torch.testing.assert_close(
+            parameter.detach() - start, -0.4 * torch.linalg.solve(g, gradient), rtol=1e-9, atol=1e-12
+        )
+
+
 def test_for_one_linear_layer_it_is_the_natural_gradient(a_network, a_batch):
     model, (inputs, _) = a_network(4, 2), a_batch(20, 4, 2)
     targets = normal(20, 2, seed=4)

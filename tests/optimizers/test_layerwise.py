@@ -17,6 +17,7 @@ from optimizers import (
     CentredGradientDescent,
     CrossEntropy,
     LocalCriterion,
+    OnlineNaturalGradient,
     UpdatedBackpropagation,
 )
 from optimizers.errors import UnsupportedModelError
@@ -42,11 +43,16 @@ def prong(model, **settings):
     return PRONG(model, CrossEntropy(), **{"lr": 0.1, **kinds, **settings})
 
 
+def online(model, **settings):
+    kinds = {"rank_of_inputs": 3, "rank_of_gradients": 2, "refresh_every": 2}
+    return OnlineNaturalGradient(model, CrossEntropy(), **{"lr": 0.1, **kinds, **settings})
+
+
 def updated(model, **settings):
     return UpdatedBackpropagation(model, CrossEntropy(), **{"lr": 0.1, **settings})
 
 
-LAYERWISE = [centred, local, acp, prong]
+LAYERWISE = [centred, local, acp, prong, online]
 of_layers = pytest.mark.parametrize("make", LAYERWISE)
 of_all = pytest.mark.parametrize("make", [*LAYERWISE, updated])
 
@@ -412,7 +418,10 @@ def test_a_model_in_bfloat16_trains_with_statistics_that_are_finer(make, a_netwo
     assert all(tensor.dtype == torch.float32 for tensor in kept)
 
 
-@pytest.mark.parametrize("kind", [CentredGradientDescent, LocalCriterion, ACP, PRONG, UpdatedBackpropagation])
+@pytest.mark.parametrize(
+    "kind",
+    [CentredGradientDescent, LocalCriterion, ACP, PRONG, OnlineNaturalGradient, UpdatedBackpropagation],
+)
 def test_a_declared_hyperparameter_has_the_default_of_the_constructor_and_bounds_that_it_takes(
     kind, a_network
 ):

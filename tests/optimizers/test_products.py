@@ -409,6 +409,7 @@ class Functional(nn.Module):
         return self.last(dropout(torch.tanh(self.first(inputs)), 0.5, self.training))
 
 
+@pytest.mark.row(46)
 @pytest.mark.parametrize("traced", [False, True])
 @pytest.mark.parametrize("build", [Held, Functional])
 def test_dropout_keeps_one_mask_in_all_passes_and_leaves_the_global_stream_alone(build, traced):

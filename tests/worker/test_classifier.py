@@ -1,10 +1,12 @@
+import math
+
 import pytest
 import torch
 from jsonschema import Draft202012Validator
 
 from worker.datasets import load
 from worker.tasks.alone import Alone
-from worker.tasks.classifier import TASK, Classifier, network, train
+from worker.tasks.classifier import TASK, Classifier, network, train, wrong_class
 from worker.tasks.network import settings
 from worker.training.streams import Streams
 
@@ -27,6 +29,8 @@ DIMENSIONS = {
     "batch_schedule": "exponential",
     "network": "convolutional",
     "dataset": "wine",
+    "cases": 300,
+    "copies": 1,
 }
 
 
@@ -164,3 +168,62 @@ def test_nothing_held_back_is_trained_on_too():
     train(SHORT | {"hold_back": False, "criterion": "final_train"}, context)
 
     assert not any("validation" in name for name in context.curve[-1][1])
+
+
+@pytest.mark.row(39)
+def test_a_case_is_wrong_unless_its_class_is_the_likeliest():
+    outputs = torch.tensor([[0.1, 0.9, 0.0], [2.0, 1.0, 1.9], [-3.0, -2.0, -1.0], [0.0, 1.0, 0.5]])
+
+    assert wrong_class(outputs, torch.tensor([1, 2, 2, 0])).tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.row(39)
+def test_the_share_of_wrong_classes_stands_beside_each_loss_and_can_be_the_criterion():
+    context = Alone(seed=1)
+    value = train(SHORT | {"measure": "error", "hold_back": False, "criterion": "final_train"}, context)
+    last = context.curve[-1][1]
+    cases = {name: len(getattr(load("digits", validation=False), name)) for name in ("train", "test")}
+
+    assert value == last["train_error"]
+    for name, count in cases.items():
+        assert math.isfinite(last[f"{name}_loss"])
+        assert 0 < last[f"{name}_error"] < 0.5
+        wrong = last[f"{name}_error"] * count
+        assert wrong == pytest.approx(round(wrong))  # a share of whole cases
+
+
+@pytest.mark.row(65)
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_batch_normalisation_learns_at_rates_at_which_nothing_is_learned_without(activation):
+    config = {"optimizer": "sgd", "depth": 3, "updates": 60, "batch_size": 200, "criterion": "final_train"}
+
+    def loss(normalisation, lr):
+        told = {"activation": activation, "normalisation": normalisation, "lr": lr, "points": 1}
+        return train(config | told, Alone(seed=1))
+
+    assert loss("batch", 4.0) < 0.05 < loss("none", 0.5) < 1
+    assert not loss("none", 2.0) < 2  # guessing gives 2.3
+
+
+@pytest.mark.row(54)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_on_a_hundred_cases_the_curves_of_train_and_test_part(seed):
+    config = {"cases": 100, "hidden": 64, "activation": "relu", "lr": 0.3, "batch_size": 20, "epochs": 100}
+    context = Alone(seed=seed)
+    train(config | {"points": 10}, context)
+    learned, unseen = (
+        [point[f"{part}_loss"] for _, point in context.curve[2:]] for part in ("train", "test")
+    )
+
+    assert learned == sorted(learned, reverse=True)
+    assert unseen[1:] == sorted(unseen[1:])
+    assert unseen[-1] > 100 * learned[-1]
+    assert context.curve[-1][1]["train_error"] == 0 < context.curve[-1][1]["test_error"]
+
+
+@pytest.mark.row(54)
+def test_no_case_is_in_two_parts():
+    data = load("digits")
+    rows = [tuple(row) for part in (data.train, data.validation, data.test) for row in part.inputs.tolist()]
+
+    assert len(set(rows)) == len(rows) == 1797

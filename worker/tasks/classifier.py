@@ -11,6 +11,7 @@ from thiessen.space import Config
 from worker.config import setting, wrong
 from worker.datasets import Dataset, Part, load
 from worker.datasets.catalogue import ENTRIES
+from worker.datasets.copies import with_copies
 from worker.models.convolutional import Convolution, convolutional
 from worker.models.layers import NORMALISATIONS
 from worker.models.named import NETWORKS
@@ -33,6 +34,16 @@ class Classifier(NetworkSettings):
     )
     substitute: bool = setting(False, "Whether another data set may stand in where files are absent.")
     hold_back: bool = setting(True, "Whether a part of the training cases is kept to choose configs by.")
+    cases: int = setting(0, "Training cases: the first so many; 0: all.", low=0, high=1_000_000_000)
+    copies: int = setting(
+        0, "Of images: copies of each training case, shifted and turned at random.", low=0, high=100
+    )
+    copies_shift: float = setting(
+        0.5, "Of copies: pixels by which one is shifted at most, on each axis.", low=0, high=1000
+    )
+    copies_turn: float = setting(
+        10.0, "Of copies: degrees by which one is turned at most, to either side.", low=0, high=180
+    )
     network: str = setting(
         "perceptron",
         "`perceptron`: hidden layers; `convolutional`: filters before them; or a named network, which has "
@@ -59,10 +70,13 @@ def train(config: Config, context: Context) -> float:
     if chosen.normalisation != "none" and chosen.own.get("chunk"):
         raise wrong("chunk", chosen.own["chunk"], "a normalisation needs the whole batch at once; leave it 0")
     data = load(chosen.dataset, substitute=chosen.substitute, validation=chosen.hold_back)
-    model = network(chosen, data, Streams(context.seed)("weights"))
+    streams = Streams(context.seed)
+    model = network(chosen, data, streams("weights"))
     shape = _shape(chosen.network, data)
+    learned = _learned(chosen, data, streams("copies"))
     parts = {
-        name: Part(part.inputs.reshape(-1, *shape), part.targets) for name, part in parts_of(data).items()
+        name: Part(part.inputs.reshape(-1, *shape), part.targets)
+        for name, part in (parts_of(data) | {"train": learned}).items()
     }
     return trained(chosen, model, CrossEntropy(), wrong_class, parts, context)
 
@@ -96,6 +110,24 @@ def network(chosen: Classifier, data: Dataset, generator: Generator) -> nn.Modul
 def wrong_class(outputs: Tensor, targets: Tensor) -> Tensor:
     """Return 1 for each case whose likeliest class is a wrong one, else 0."""
     return (outputs.argmax(dim=1) != targets).to(torch.float64)
+
+
+def _learned(chosen: Classifier, data: Dataset, chance: Generator) -> Part:
+    """Return the cases to train on, and their copies. Raises ValueError for copies of what is no image."""
+    few = slice(chosen.cases or None)
+    part = Part(data.train.inputs[few], data.train.targets[few])
+    if not chosen.copies:
+        return part
+    if len(data.shape) < 2:
+        raise wrong("copies", chosen.copies, f"{data.name} has no images; leave it 0")
+    return with_copies(
+        part,
+        data.shape,
+        chance,
+        copies=chosen.copies,
+        shift=chosen.copies_shift,
+        turn=chosen.copies_turn,
+    )
 
 
 def _shape(name: str, data: Dataset) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ def a_batch(seed=1):
 
 
 @pytest.mark.row(20)
+@pytest.mark.row(65)
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("normalisation", [None, "batch", "mean_only"])
 def test_the_gradient_of_a_perceptron_is_that_of_finite_differences(activation, normalisation):

@@ -193,6 +193,8 @@ def test_the_curve_tells_losses_errors_seconds_and_settings():
     }  # fmt: skip
 
 
+@pytest.mark.row(39)
+@pytest.mark.row(54)
 def test_losses_and_errors_are_means_over_all_cases_of_a_part():
     job = a_job()
     part = job.parts["validation"]

@@ -1,0 +1,80 @@
+from typing import Any, final
+
+import torch
+from torch import Tensor, nn
+
+from optimizers.curvature.diagonals import backpropagated, check_sequence
+from optimizers.curvature.network import Network
+from optimizers.curvature.unit_blocks import solve_by_unit
+from optimizers.curvature.vectors import Params, flat, shaped
+from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
+from optimizers.hyperparameter import Hyperparameter
+from optimizers.objectives import Objective
+from optimizers.stopwatch import Stopwatch
+from optimizers.whole import Whole
+
+REMEDY = "Take KFAC, which knows any layers, or DiagonalNewton."
+
+
+@final
+class UnitwiseGaussNewton(Whole):
+    """Each unit takes a damped Gauss-Newton step in its own weights and bias (Ollivier 2015).
+
+        δ of a unit = -lr (mean of q ā āᵀ + damping I)⁻¹ ∇
+
+    ā are its inputs with a 1 for the bias, and q is the curvature at its sum as Becker and LeCun's recursion
+    sends it down, case by case: exact through one hidden layer where the outputs curve apart from each other,
+    and later biased, as what paths through different units have in common is dropped.
+
+    An affine map of what a layer sees, taken back by its weights, changes no undamped step. Models are
+    sequences of linear layers and element-wise functions.
+    """
+
+    hyperparameters = (
+        Hyperparameter(name="lr", kind="float", default=0.1, low=1e-3, high=1.0, log=True),
+        Hyperparameter(name="damping", kind="float", default=0.1, low=1e-4, high=10.0, log=True),
+    )
+
+    def __init__(
+        self,
+        model: nn.Module,
+        objective: Objective,
+        *,
+        lr: float = 0.1,
+        damping: float = 0.1,  # λ
+    ) -> None:
+        super().__init__(model, objective, {"lr": lr, "damping": damping}, None)
+        check_sequence(self._model, REMEDY)
+
+    def _update(
+        self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
+    ) -> tuple[Tensor, dict[str, Any]] | None:
+        """Raise SingularFactorError naming a layer of which a unit has no inverse."""
+        settings, slopes = self.param_groups[0], shaped(gradient, network.params)
+        with torch.no_grad(), watch.phase("curvature"):
+            model = check_sequence(self._model, REMEDY)
+            found = backpropagated(model, self._objective, network.inputs, targets, of="gn")
+        moves: Params = {}
+        with torch.no_grad(), watch.phase("solve"):
+            for name, (q, below) in found.items():
+                moves |= _solved(name, q, below, slopes, float(settings["damping"]))
+        update = -float(settings["lr"]) * flat({name: moves[name] for name in network.params})
+        return (update, {}) if update.isfinite().all() else None
+
+
+def _solved(name: str, q: Tensor, below: Tensor, slopes: Params, damping: float) -> Params:
+    """Return the solution for the trained ones among weight and bias of a layer."""
+    ones = torch.ones_like(below[:, :1])
+    parts = {f"{name}.weight": below, f"{name}.bias": ones}
+    parts = {part: columns for part, columns in parts.items() if part in slopes}
+    if not parts:
+        return {}
+    rows = torch.cat(list(parts.values()), dim=1)
+    gradient = torch.cat([slopes[part].reshape(len(q.mT), -1) for part in parts], dim=1)
+    try:
+        solved = solve_by_unit(q, rows, gradient, damping)
+    except NotPositiveDefiniteError:
+        raise SingularFactorError(name, damping) from None
+    widths = [columns.shape[1] for columns in parts.values()]
+    pieces = solved.split(widths, dim=1)
+    return {part: piece.reshape_as(slopes[part]) for part, piece in zip(parts, pieces, strict=True)}
