@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, Self, final
 
@@ -31,15 +31,15 @@ class BlockDiagonal:
         """Return how many inverses there were none of, so that the last ones were kept."""
         return self._kept.failures
 
-    def refreshed(self, statistics: Statistics, gamma: float) -> Self:
-        """Return the inverse of other factors; this one stays as it is.
+    def refreshed(self, statistics: Statistics, gamma: float, *, only: Collection[str] | None = None) -> Self:
+        """Return the inverse of other factors, of some blocks alone if told; this one stays as it is.
 
         A block whose factors have no inverse keeps its last one, with a warning. Raises SingularFactorError
         where there is none, or NotFiniteError.
         """
         kept = self._kept.copy()
-        for name, factors in statistics.factors.items():
-            damped = factors.damped(gamma, norm=self._norm)
+        for name in statistics.factors if only is None else only:
+            damped = statistics.factors[name].damped(gamma, norm=self._norm)
             try:
                 kept.of(name, partial(damped.inverse, name))
             except NotPositiveDefiniteError:

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, TypeAlias, final
@@ -26,11 +26,12 @@ Chain: TypeAlias = tuple[Tensor, ...]  # matrices whose product is meant
 class Foresight:
     """What the gradient of the block above foresees of a block's own, in coordinates of their factors."""
 
+    upper: str  # the block above
     inputs: Canonical
     outputs: Canonical
 
     @classmethod
-    def between(cls, own: Factors, cross: Factors, above: Factors) -> Self:
+    def between(cls, own: Factors, cross: Factors, above: Factors, *, upper: str) -> Self:
         """Return it for the damped factors of two blocks, and between. Raises as `Correlations` does."""
         a = Correlations(own.inputs.values, cross.inputs.values, above.inputs.values)
         g = Correlations(own.outputs.values, cross.outputs.values, above.outputs.values)
@@ -38,21 +39,19 @@ class Foresight:
         width = max(cross.inputs.values.shape + cross.outputs.values.shape)
         limit = (width * torch.finfo(cross.inputs.values.dtype).eps) ** 2
         return cls(
-            inputs=a.coordinates(limit / g.squares.max()), outputs=g.coordinates(limit / a.squares.max())
+            upper=upper,
+            inputs=a.coordinates(limit / g.squares.max()),
+            outputs=g.coordinates(limit / a.squares.max()),
         )
 
-    def nothing_above(self) -> Chain:
-        """Return V_i+1 = 0."""
-        g, a = self.outputs.above, self.inputs.above
-        return (g.new_zeros(len(g), len(a)),)
-
-    def of(self, own: Chain, above: Chain) -> tuple[Tensor, Tensor]:
-        """Return W_i - G⁻¹ V_i A⁻¹ and (Ψ^G)ᵀ W_i Ψ^A, of the gradients V_i and V_i+1.
+    def of(self, own: Chain, above: Chain | None) -> tuple[Tensor, Tensor]:
+        """Return W_i - G⁻¹ V_i A⁻¹ and (Ψ^G)ᵀ W_i Ψ^A, of the gradients V_i and V_i+1; None is 0.
 
         In these coordinates Σ⁻¹ is 1 / (1 - c²), c the product of a correlation of A and one of G.
         """
         a, g = self.inputs, self.outputs
-        p, q = multi_dot([g.own.mT, *own, a.own]), multi_dot([g.above.mT, *above, a.above])
+        p = multi_dot([g.own.mT, *own, a.own])
+        q = torch.zeros_like(p) if above is None else multi_dot([g.above.mT, *above, a.above])
         left = (1 - g.squares.outer(a.squares)).clamp(min=FLOOR)
         z = (p - g.own_squares.outer(a.own_squares) * q) / left
         change = g.above_squares.outer(a.above_squares) * z - q
@@ -69,17 +68,18 @@ class Part:
 
     def state_dict(self) -> dict[str, Any]:
         """Return dictionaries of tensors and truth values."""
-        told = self.foresight
-        sides = {} if told is None else {"a": told.inputs.state_dict(), "g": told.outputs.state_dict()}
-        return {"inverse": self.inverse.state_dict(), **sides}
+        state, told = {"inverse": self.inverse.state_dict()}, self.foresight
+        if told is None:
+            return state
+        return {**state, "upper": told.upper, "a": told.inputs.state_dict(), "g": told.outputs.state_dict()}
 
     @classmethod
     def from_state_dict(cls, state: Mapping[str, Any]) -> Self:
         """Return what another was."""
         foresight = None
-        if "a" in state:
+        if "upper" in state:
             a, g = (Canonical.from_state_dict(state[side]) for side in ("a", "g"))
-            foresight = Foresight(inputs=a, outputs=g)
+            foresight = Foresight(upper=state["upper"], inputs=a, outputs=g)
         return cls(inverse=Factors.from_state_dict(state["inverse"]), foresight=foresight)
 
 
@@ -96,39 +96,29 @@ class BlockTridiagonal:
 
     uses_crosses = True
 
-    def __init__(
-        self,
-        *,
-        norm: Norm | None = "trace",
-        kept: Outliving[Part] | None = None,
-        uppers: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, *, norm: Norm | None = "trace", kept: Outliving[Part] | None = None) -> None:
         self._norm = norm
         self._kept: Outliving[Part] = Outliving() if kept is None else kept
-        self._uppers = dict(uppers or {})
 
     @property
     def failures(self) -> int:
         """Return how many inverses there were none of, so that the last ones were kept."""
         return self._kept.failures
 
-    def refreshed(self, statistics: Statistics, gamma: float) -> Self:
-        """Return the inverse of other factors; this one stays as it is.
+    def refreshed(self, statistics: Statistics, gamma: float, *, only: Collection[str] | None = None) -> Self:
+        """Return the inverse of other factors, of some blocks alone if told; this one stays as it is.
 
         A block whose factors have no inverse keeps its last one, with a warning. Raises SingularFactorError
         where there is none, or NotFiniteError.
         """
         kept, uppers = self._kept.copy(), dict(statistics.crosses.keys())
-        diagonal = {
-            name: factors.damped(gamma, norm=self._norm) for name, factors in statistics.factors.items()
-        }
-        for name in diagonal:
-            compute = partial(_part, name, uppers.get(name), statistics, diagonal)
+        for name in statistics.factors if only is None else only:
+            compute = partial(_part, name, uppers.get(name), statistics, gamma, self._norm)
             try:
                 kept.of(name, compute)
             except NotPositiveDefiniteError:
                 raise SingularFactorError(name, gamma**2) from None
-        return type(self)(norm=self._norm, kept=kept, uppers=uppers)
+        return type(self)(norm=self._norm, kept=kept)
 
     def lacks(self, gradients: Mapping[str, Tensor]) -> bool:
         """Tell whether there is a gradient of whose block no inverse is known."""
@@ -142,33 +132,32 @@ class BlockTridiagonal:
 
         Blocks without a gradient are taken to have the gradient 0, and are absent from the answer.
         """
-        answer, known = {}, rows or {}
-        for name, gradient in gradients.items():
-            answer[name] = solved(self._kept[name].inverse, gradient, known.get(name))
-        for lower, upper in self._uppers.items():
-            foresight = self._kept[lower].foresight if lower in gradients else None
+        known = rows or {}
+        chains = {name: _chain(gradient, known.get(name)) for name, gradient in gradients.items()}
+        answer = {
+            name: solved(self._kept[name].inverse, gradient, known.get(name))
+            for name, gradient in gradients.items()
+        }
+        for name in answer:
+            foresight = self._kept[name].foresight
             if foresight is None:
                 continue
-            own, above = _chain(gradients[lower], known.get(lower)), foresight.nothing_above()
-            if upper in gradients:
-                above = _chain(gradients[upper], known.get(upper))
-            change, foreseen = foresight.of(own, above)
-            answer[lower] += change
-            if upper in answer:  # R_i = W_i - (Ψ^G)ᵀ W_i-1 Ψ^Ā
-                answer[upper] -= foreseen
+            change, foreseen = foresight.of(chains[name], chains.get(foresight.upper))
+            answer[name] += change
+            if foresight.upper in answer:  # R_i = W_i - (Ψ^G)ᵀ W_i-1 Ψ^Ā
+                answer[foresight.upper] -= foreseen
         return answer
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that a resumed run needs."""
         state = self._kept.state_dict()
         kept = {name: part.state_dict() for name, part in state["kept"].items()}
-        return {"uppers": dict(self._uppers), "parts": {**state, "kept": kept}}
+        return {**state, "kept": kept}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take over what another returned."""
-        self._uppers, parts = dict(state["uppers"]), state["parts"]
-        kept = {name: Part.from_state_dict(part) for name, part in parts["kept"].items()}
-        self._kept.load_state_dict({**parts, "kept": kept})
+        kept = {name: Part.from_state_dict(part) for name, part in state["kept"].items()}
+        self._kept.load_state_dict({**state, "kept": kept})
 
 
 def _chain(gradient: Tensor, rows: Rows | None) -> Chain:
@@ -178,10 +167,11 @@ def _chain(gradient: Tensor, rows: Rows | None) -> Chain:
     return lines[1].mT, lines[0]
 
 
-def _part(name: str, upper: str | None, statistics: Statistics, diagonal: Mapping[str, Factors]) -> Part:
-    own, inverse = diagonal[name], diagonal[name].inverse(name)
+def _part(name: str, upper: str | None, statistics: Statistics, gamma: float, norm: Norm | None) -> Part:
+    own = statistics.factors[name].damped(gamma, norm=norm)
+    inverse = own.inverse(name)
     if upper is None:
         return Part(inverse=inverse)
-    return Part(
-        inverse=inverse, foresight=Foresight.between(own, statistics.crosses[name, upper], diagonal[upper])
-    )
+    above = statistics.factors[upper].damped(gamma, norm=norm)
+    cross = statistics.crosses[name, upper]
+    return Part(inverse=inverse, foresight=Foresight.between(own, cross, above, upper=upper))

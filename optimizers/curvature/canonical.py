@@ -79,4 +79,4 @@ def _root(matrix: Tensor) -> Tensor:
     root, failures = torch.linalg.cholesky_ex(matrix.double())
     if failures.item() or not root.isfinite().all():
         raise NotPositiveDefiniteError(matrix)
-    return root
+    return root  # type: ignore[no-any-return]

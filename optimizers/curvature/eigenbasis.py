@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeAlias, final
@@ -39,16 +39,16 @@ class Eigenbasis:
         """Return how many decompositions there were none of, so that the last ones were kept."""
         return self._kept.failures
 
-    def refreshed(self, statistics: Statistics) -> Self:
-        """Return the bases of other factors; these stay as they are.
+    def refreshed(self, statistics: Statistics, *, only: Collection[str] | None = None) -> Self:
+        """Return the bases of other factors, of some blocks alone if told; these stay as they are.
 
         A block whose factors have none keeps its last one and its s, with a warning. Raises NotFiniteError or
         NotConvergedError where there is none.
         """
         kept, moments = self._kept.copy(), dict(self.moments)
-        for name, factors in statistics.factors.items():
+        for name in statistics.factors if only is None else only:
             failures = kept.failures
-            basis = kept.of(name, partial(_basis, name, factors))
+            basis = kept.of(name, partial(_basis, name, statistics.factors[name]))
             if kept.failures == failures:
                 moments[name] = basis["values"]
         return type(self)(kept, moments)

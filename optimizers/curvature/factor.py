@@ -40,6 +40,10 @@ class Factor:
             return Factor(values=self.values + amount, diagonal=True)
         return Factor(values=self.values + torch.diag_embed(amount.expand(self.values.shape[:-1])))
 
+    def cost(self) -> float:
+        """Return about how many multiplications it takes to invert or decompose it."""
+        return self.values.numel() * (1 if self.diagonal else self.values.shape[-1])
+
     def inverse(self, name: str) -> "Factor":
         """Return the inverse, by float64 where its own precision does not suffice.
 

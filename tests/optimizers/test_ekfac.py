@@ -195,13 +195,6 @@ def test_a_step_is_minus_lr_times_the_dense_solve(a_network, a_batch, l2):
     torch.testing.assert_close(after, expected, rtol=1e-8, atol=1e-10)
 
 
-def test_bases_are_computed_in_the_first_three_updates_and_then_as_told(a_network, a_batch):
-    optimizer, batch = EKFAC(a_network(4, 5, 3), CrossEntropy(), refresh_every=5), a_batch(9, 4, 3)
-    ages = [optimizer.step(*batch).ages["0.weight"] for _ in range(12)]
-
-    assert ages == [0, 0, 0, 1, 2, 0, 1, 2, 3, 4, 0, 1]
-
-
 def failing(kinds):
     """torch's decomposition, which gives up in these precisions."""
     real = torch.linalg.eigh
