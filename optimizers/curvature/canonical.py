@@ -49,34 +49,40 @@ class Canonical:
 class Correlations:
     """The squared correlations s of two sets with second moments A and B, and C between them.
 
-    With A = L Lᵀ, B = M Mᵀ they are the eigenvalues of T Tᵀ, T = L⁻¹ C M⁻ᵀ, or of Tᵀ T where that is smaller;
-    all in float64. Raises NotPositiveDefiniteError for A or B, or NotFiniteError.
+    With A = L Lᵀ, B = M Mᵀ, T = L⁻¹ C M⁻ᵀ they are the squared lengths of Tᵀ E, E the eigenvectors of T Tᵀ,
+    or the other way round where Tᵀ T is smaller. Lengths keep the digits of a small s, which eigenvalues
+    lose. Raises NotPositiveDefiniteError for A or B, or NotFiniteError.
     """
 
     def __init__(self, a: Tensor, c: Tensor, b: Tensor) -> None:
-        self._dtype, self._is_turned = c.dtype, len(a) > len(b)
         root_a, root_b = _root(a), _root(b)
-        t = solve_triangular(root_a, c.double(), upper=False)
+        t = solve_triangular(root_a, c, upper=False)
         t = solve_triangular(root_b.mT, t, upper=True, left=False)
-        small, large, self._t = (root_b, root_a, t.mT) if self._is_turned else (root_a, root_b, t)
-        self._small, self._large = small, large
-        squares, self._vectors = eigen(self._t @ self._t.mT, "T Tᵀ")
-        self.squares = squares.clamp(min=0)
+        self._is_turned = len(a) > len(b)
+        if self._is_turned:
+            root_a, root_b, t = root_b, root_a, t.mT
+        self._roots = root_a, root_b
+        self._vectors = eigen(t @ t.mT, "T Tᵀ", is_rough=True)[1]
+        self._images = t.mT @ self._vectors
+        self.squares = self._images.square().sum(dim=0)
 
     def coordinates(self, limit: Tensor | float) -> Canonical:
-        """Return those whose s are above a limit, in the precision of C."""
+        """Return those whose s are above a limit."""
         kept = self.squares > limit
-        squares, vectors = self.squares[kept].to(self._dtype), self._vectors[:, kept]
-        white = solve_triangular(self._small.mT, vectors, upper=True).to(self._dtype)
-        other = solve_triangular(self._large.mT, self._t.mT @ vectors, upper=True).to(self._dtype)
-        ones = torch.ones_like(squares)
+        white, other = (
+            solve_triangular(root.mT, columns[:, kept], upper=True)
+            for root, columns in zip(self._roots, (self._vectors, self._images), strict=True)
+        )
+        squares, ones = self.squares[kept], torch.ones_like(self.squares[kept])
         if self._is_turned:
             return Canonical(own=other, above=white, own_squares=squares, above_squares=ones)
         return Canonical(own=white, above=other, own_squares=ones, above_squares=squares)
 
 
 def _root(matrix: Tensor) -> Tensor:
-    root, failures = torch.linalg.cholesky_ex(matrix.double())
-    if failures.item() or not root.isfinite().all():
-        raise NotPositiveDefiniteError(matrix)
-    return root  # type: ignore[no-any-return]
+    """Return L with L Lᵀ the matrix, by float64 where its own precision does not suffice."""
+    for dtype in (matrix.dtype, torch.float64):
+        root, failures = torch.linalg.cholesky_ex(matrix.to(dtype))
+        if not failures.item() and root.isfinite().all():
+            return root.to(matrix.dtype)
+    raise NotPositiveDefiniteError(matrix)

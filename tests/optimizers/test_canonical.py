@@ -45,6 +45,13 @@ def test_moments_that_are_not_positive_definite_are_refused():
         Correlations(a, c, -b)
 
 
+def test_moments_singular_in_their_precision_are_taken_in_float64():
+    a, b, c = 1346269.0, 2178309.0, 3524578.0  # Fibonacci numbers: a c - b² = 1, lost in 24 bits
+    between = 1e-4 * torch.tensor([[a], [b]])
+    known = Correlations(torch.tensor([[a, b], [b, c]]), between, torch.eye(1))
+    assert known.squares.item() == pytest.approx(1e-8 * a, rel=0.05)
+
+
 def a_pair(correlations, dtype=torch.float32):
     """Factors of two blocks in white coordinates: own, between, above."""
     eye, between = (torch.eye(len(correlations), dtype=dtype), torch.tensor(correlations, dtype=dtype).diag())
