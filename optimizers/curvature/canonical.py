@@ -84,5 +84,5 @@ def _root(matrix: Tensor) -> Tensor:
     for dtype in (matrix.dtype, torch.float64):
         root, failures = torch.linalg.cholesky_ex(matrix.to(dtype))
         if not failures.item() and root.isfinite().all():
-            return root.to(matrix.dtype)
+            return root.to(matrix.dtype)  # type: ignore[no-any-return]
     raise NotPositiveDefiniteError(matrix)
