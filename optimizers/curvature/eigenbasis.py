@@ -5,6 +5,7 @@ from typing import Any, Self, TypeAlias, final
 
 import torch
 from torch import Tensor
+from torch.linalg import multi_dot
 
 from optimizers.curvature.factor import Factor, Factors
 from optimizers.curvature.forms import Rows
@@ -72,12 +73,10 @@ class Eigenbasis:
         self, gradients: Mapping[str, Tensor], damping: float, rows: Mapping[str, Rows] | None = None
     ) -> Matrices:
         """Return U_G [(U_Gᵀ V U_A) / (s + λ)] U_Aᵀ; by rows whose products V are, if they are few."""
-        solved = {}
-        for name, gradient in gradients.items():
-            basis = self._kept[name]
-            turned = _turned(basis, gradient, (rows or {}).get(name)) / (self.moments[name] + damping)
-            solved[name] = _on_rows(basis["outputs"], _on_columns(turned, basis["inputs"], back=True))
-        return solved
+        return {
+            name: _solved(self._kept[name], self.moments[name], damping, gradient, (rows or {}).get(name))
+            for name, gradient in gradients.items()
+        }
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that a resumed run needs."""
@@ -98,6 +97,32 @@ def _basis(name: str, factors: Factors) -> Basis:
 
 def _decomposed(factor: Factor, name: str) -> tuple[Tensor, Tensor | None]:
     return (factor.values, None) if factor.diagonal else eigen(factor.values, name, is_rough=True)
+
+
+def _solved(basis: Basis, s: Tensor, damping: float, gradient: Tensor, rows: Rows | None) -> Tensor:
+    few = _felt(basis, s, damping)
+    if few is None:
+        turned = _turned(basis, gradient, rows) / (s + damping)
+        return _on_rows(basis["outputs"], _on_columns(turned, basis["inputs"], back=True))
+    basis, s = few
+    turned = _turned(basis, gradient, rows) * (s / (s + damping))
+    bent: Tensor = multi_dot([basis["outputs"], turned, basis["inputs"].mT])
+    return (gradient - bent) / damping
+
+
+def _felt(basis: Basis, s: Tensor, damping: float) -> tuple[Basis, Tensor] | None:
+    """Return the vectors with s that is not rounded away beside damping, and that s, if they are few.
+
+    Along all others V is divided by damping, which takes no product with them.
+    """
+    if s.dim() > 2 or basis["inputs"] is None or basis["outputs"] is None:
+        return None
+    felt = s > torch.finfo(s.dtype).eps * damping
+    outputs, inputs = felt.any(dim=1), felt.any(dim=0)
+    if 2 * int(outputs.sum()) * int(inputs.sum()) > s.numel():
+        return None
+    few = {"inputs": basis["inputs"][:, inputs], "outputs": basis["outputs"][:, outputs]}
+    return few, s[outputs][:, inputs]
 
 
 def _on_columns(matrix: Tensor, vectors: Tensor | None, *, back: bool = False) -> Tensor:
