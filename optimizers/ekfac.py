@@ -86,17 +86,18 @@ class EKFAC(KroneckerFactored):
         self._eigenbasis = Eigenbasis(Outliving(self._processes))
 
     def _is_due(self, seen: Seen) -> bool:
-        is_early = self._updates < FIRST or self._eigenbasis.lacks(seen.gradients)
-        return is_early or self._updates % self._settings["refresh_every"] == 0
+        return self._updates < FIRST or self._eigenbasis.lacks(seen.gradients)
 
     def _wants_statistics(self, seen: Seen) -> bool:
         del seen
         return True
 
     def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]], cases: int) -> None:
-        if self._is_due(seen):
-            self._eigenbasis = self._eigenbasis.refreshed(self._statistics())
-            self._refreshed = self._updates
+        statistics = self._statistics()
+        due = list(statistics.factors) if self._is_due(seen) else self._share_of_refresh()
+        if due:
+            self._eigenbasis = self._eigenbasis.refreshed(statistics, only=due)
+            self._note_refreshed(due)
         self._eigenbasis.note(rows, self._averages.decay, cases=cases)
 
     def _update(self, seen: Seen, told: Step, watch: Stopwatch) -> Step:
@@ -110,8 +111,7 @@ class EKFAC(KroneckerFactored):
             return told
         seen.add(update)
         self._updates += 1
-        age = self._updates - 1 - self._refreshed
-        return replace(told, update_norm=length, ages=dict.fromkeys(update, age), seconds=watch.seconds)
+        return replace(told, update_norm=length, ages=self._ages(update), seconds=watch.seconds)
 
     def _saved(self) -> dict[str, Any]:
         return {**super()._saved(), "eigenbasis": self._eigenbasis.state_dict()}

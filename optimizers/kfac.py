@@ -218,7 +218,7 @@ class KFAC(KroneckerFactored):
             momentum=move.momentum,
             model_change=move.model_change,
             reduction_ratio=judgement.ratio,
-            ages=dict.fromkeys(move.update, self._updates - 1 - self._refreshed),
+            ages=self._ages(move.update),
             seconds=watch.seconds,
         )
 
@@ -236,13 +236,19 @@ class KFAC(KroneckerFactored):
     # What step to take
 
     def _is_due(self, seen: Seen) -> bool:
-        """Return whether this update computes the inverse anew (algorithm 7)."""
+        """Return whether this update computes all inverses anew (algorithm 7)."""
         update, every = self._updates + 1, self._settings["refresh_every"]
         if self._inverse.lacks(seen.gradients):
             return True
         if self._averages.decay == 0:
             return self._updates % every == 0  # type: ignore[no-any-return]
-        return update <= FIRST or update % every == 0 or self._has_damping_moved()
+        is_time = update % every == 0 and not self._spreads
+        return update <= FIRST or is_time or self._has_damping_moved()
+
+    @property
+    def _spreads(self) -> bool:
+        """Whether a refresh is spread; where γ is searched for, the inverses of one γ are of one age."""
+        return self._averages.decay > 0 and not self._is_adaptive
 
     def _has_damping_moved(self) -> bool:
         if self._is_adaptive and not self._is_falling:  # γ goes its own way
@@ -263,14 +269,21 @@ class KFAC(KroneckerFactored):
         if self._until_search() == 0 and self._rivals:
             rivals, self._rivals = self._rivals, []
             if not any(inverse.lacks(seen.gradients) for _, inverse in rivals):
-                self._refreshed = self._updates - 1
+                self._note_refreshed(self._statistics().factors, before=1)
                 return rivals
-        if not self._is_due(seen):
+        due = self._due(seen)
+        if not due:
             return [(self._gamma, self._inverse)]
         goes_its_way = self._is_adaptive and not self._is_falling and math.isfinite(self._gamma)
         gamma = self._gamma if goes_its_way else self._gamma_at(damping)
-        self._refreshed, self._refreshed_at = self._updates, damping
-        return [(gamma, self._inverse.refreshed(self._statistics(), gamma))]
+        self._note_refreshed(due)
+        return [(gamma, self._inverse.refreshed(self._statistics(), gamma, only=due))]
+
+    def _due(self, seen: Seen) -> list[str]:
+        if self._is_due(seen):
+            self._refreshed_at = self._settings["damping"]
+            return list(self._statistics().factors)
+        return self._share_of_refresh() if self._spreads else []
 
     def _prepare(self) -> None:
         """Compute one of the inverses of the next search for γ: no update shall pay for all (sec. 6.6.6)."""

@@ -1,9 +1,10 @@
 """What optimizers with Kronecker factors of the Fisher matrix have in common: to learn from batches."""
 
 import inspect
+import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -70,7 +71,7 @@ class KroneckerFactored(Hearing):
         self._cases = slice(None, None, statistics_from_every) if statistics_from_every > 1 else ALL
         self._averages = RunningStatistics(decay=decay)
         self._updates = 0
-        self._refreshed = 0  # at which of them inverses were computed
+        self._refreshed: dict[str, int] = {}  # by block: at which of them its inverse was computed
         super().__init__(model.parameters() if params is None else params, settings)
         self._generator = stream_beside(next(model.parameters())) if generator is None else generator
         self._listening: Listening | None = None
@@ -215,6 +216,26 @@ class KroneckerFactored(Hearing):
 
     def _noted(self, seen: Seen, rows: Sequence[Mapping[str, Rows]], cases: int) -> None:
         """Learn more from the rows of a batch that counts, which are of so many cases."""
+
+    def _share_of_refresh(self) -> list[str]:
+        """Return the blocks whose inverses this update computes: each once in `refresh_every`, one by one.
+
+        From the outputs down. What a block costs is the time until the next one: no update pays for all.
+        """
+        factors, every = self._statistics().factors, int(self._settings["refresh_every"])
+        names = list(factors)[::-1]
+        costs = [factors[name].inputs.cost() + factors[name].outputs.cost() for name in names]
+        before = [0.0, *itertools.accumulate(costs)]
+        places = {name: int(every * spent / before[-1]) for name, spent in zip(names, before, strict=False)}
+        return [name for name in names if places[name] == self._updates % every]
+
+    def _note_refreshed(self, blocks: Iterable[str], *, before: int = 0) -> None:
+        """Note that inverses of blocks are of this update, or of one so many before."""
+        self._refreshed = {**self._refreshed, **dict.fromkeys(blocks, self._updates - before)}
+
+    def _ages(self, blocks: Iterable[str]) -> dict[str, int]:
+        """Return how many updates before the last one each block's inverse was computed."""
+        return {name: self._updates - 1 - self._refreshed[name] for name in blocks}
 
     def _statistics(self) -> Statistics:
         return self._averages.kept.of(self._blocks, self._pairs)

@@ -4,8 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from optimizers.curvature.low_rank import LowRank, averaged, estimated
+from optimizers.groups import Params
 from optimizers.hyperparameter import Hyperparameter
-from optimizers.layerwise import LR, Kept, Layerwise, Params, Settings, check_lr, check_refresh
+from optimizers.layerwise import LR, Kept, Layerwise, Settings, check_lr, check_refresh
 from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.step import Step

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Any, final
 
 import torch
@@ -5,11 +6,12 @@ from torch import Tensor, nn
 
 from optimizers.curvature.diagonals import backpropagated, check_sequence
 from optimizers.curvature.network import Network
-from optimizers.curvature.unit_blocks import solve_by_unit
+from optimizers.curvature.unit_blocks import solve_by_unit, unit_blocks
 from optimizers.curvature.vectors import Params, flat, shaped
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
+from optimizers.processes import Group
 from optimizers.stopwatch import Stopwatch
 from optimizers.whole import Whole
 
@@ -42,8 +44,9 @@ class UnitwiseGaussNewton(Whole):
         *,
         lr: float = 0.1,
         damping: float = 0.1,  # λ
+        group: Group = None,
     ) -> None:
-        super().__init__(model, objective, {"lr": lr, "damping": damping}, None)
+        super().__init__(model, objective, {"lr": lr, "damping": damping}, None, group)
         check_sequence(self._model, REMEDY)
 
     def _update(
@@ -57,24 +60,27 @@ class UnitwiseGaussNewton(Whole):
         moves: Params = {}
         with torch.no_grad(), watch.phase("solve"):
             for name, (q, below) in found.items():
-                moves |= _solved(name, q, below, slopes, float(settings["damping"]))
+                parts = _parts(name, below, slopes)
+                if parts:
+                    rows = torch.cat(list(parts.values()), dim=1)
+                    blocks = (self._of_all([block], targets)[0] for block in unit_blocks(q, rows))
+                    moves |= _solved(name, parts, blocks, slopes, float(settings["damping"]))
         update = -float(settings["lr"]) * flat({name: moves[name] for name in network.params})
         return (update, {}) if update.isfinite().all() else None
 
 
-def _solved(name: str, q: Tensor, below: Tensor, slopes: Params, damping: float) -> Params:
-    """Return the solution for the trained ones among weight and bias of a layer."""
-    ones = torch.ones_like(below[:, :1])
-    parts = {f"{name}.weight": below, f"{name}.bias": ones}
-    parts = {part: columns for part, columns in parts.items() if part in slopes}
-    if not parts:
-        return {}
-    rows = torch.cat(list(parts.values()), dim=1)
-    gradient = torch.cat([slopes[part].reshape(len(q.mT), -1) for part in parts], dim=1)
+def _parts(name: str, below: Tensor, slopes: Params) -> Params:
+    """Return the inputs of the trained ones among weight and bias of a layer."""
+    parts = {f"{name}.weight": below, f"{name}.bias": torch.ones_like(below[:, :1])}
+    return {part: columns for part, columns in parts.items() if part in slopes}
+
+
+def _solved(name: str, parts: Params, blocks: Iterable[Tensor], slopes: Params, damping: float) -> Params:
+    """Return the solution for these parts of a layer, whose units have these blocks."""
+    gradient = torch.cat([slopes[part].reshape(len(slopes[part]), -1) for part in parts], dim=1)
     try:
-        solved = solve_by_unit(q, rows, gradient, damping)
+        solved = solve_by_unit(blocks, gradient, damping)
     except NotPositiveDefiniteError:
         raise SingularFactorError(name, damping) from None
-    widths = [columns.shape[1] for columns in parts.values()]
-    pieces = solved.split(widths, dim=1)
+    pieces = solved.split([columns.shape[1] for columns in parts.values()], dim=1)
     return {part: piece.reshape_as(slopes[part]) for part, piece in zip(parts, pieces, strict=True)}

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, Self, final
 
@@ -31,17 +31,15 @@ class BlockDiagonal:
         """Return how many inverses there were none of, so that the last ones were kept."""
         return self._kept.failures
 
-    def refreshed(self, statistics: Statistics, gamma: float) -> Self:
-        """Return the inverse of other factors; this one stays as it is.
+    def refreshed(self, statistics: Statistics, gamma: float, *, only: Collection[str] | None = None) -> Self:
+        """Return the inverse of other factors, of some blocks alone if told; this one stays as it is.
 
         A block whose factors have no inverse keeps its last one, with a warning. Raises SingularFactorError
         where there is none, or NotFiniteError.
         """
         kept = self._kept.copy()
-        work = {
-            name: partial(_inverted, name, factors, gamma, self._norm)
-            for name, factors in statistics.factors.items()
-        }
+        names = statistics.factors if only is None else only
+        work = {name: partial(_inverted, name, statistics.factors[name], gamma, self._norm) for name in names}
         for name, compute in statistics.divided(work, kept.processes).items():
             try:
                 kept.of(name, compute)

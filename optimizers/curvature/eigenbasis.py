@@ -1,10 +1,11 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeAlias, final
 
 import torch
 from torch import Tensor
+from torch.linalg import multi_dot
 
 from optimizers.curvature.factor import Factor, Factors
 from optimizers.curvature.forms import Rows
@@ -39,14 +40,15 @@ class Eigenbasis:
         """Return how many decompositions there were none of, so that the last ones were kept."""
         return self._kept.failures
 
-    def refreshed(self, statistics: Statistics) -> Self:
-        """Return the bases of other factors; these stay as they are.
+    def refreshed(self, statistics: Statistics, *, only: Collection[str] | None = None) -> Self:
+        """Return the bases of other factors, of some blocks alone if told; these stay as they are.
 
         A block whose factors have none keeps its last one and its s, with a warning. Raises NotFiniteError or
         NotConvergedError where there is none.
         """
         kept, moments = self._kept.copy(), dict(self.moments)
-        work = {name: partial(_basis, name, factors) for name, factors in statistics.factors.items()}
+        names = statistics.factors if only is None else only
+        work = {name: partial(_basis, name, statistics.factors[name]) for name in names}
         for name, compute in statistics.divided(work, kept.processes).items():
             failures = kept.failures
             basis = kept.of(name, compute)
@@ -86,9 +88,9 @@ class Eigenbasis:
         """
         solved = {}
         for name, gradient in gradients.items():
-            basis, own = self._kept[name], damping[name] if isinstance(damping, Mapping) else damping
-            turned = _turned(basis, gradient, (rows or {}).get(name)) / (self.moments[name] + own)
-            solved[name] = _on_rows(basis["outputs"], _on_columns(turned, basis["inputs"], back=True))
+            own = damping[name] if isinstance(damping, Mapping) else damping
+            of_block = (rows or {}).get(name)
+            solved[name] = _solved(self._kept[name], self.moments[name], own, gradient, of_block)
         return solved
 
     def state_dict(self) -> dict[str, Any]:
@@ -110,6 +112,32 @@ def _basis(name: str, factors: Factors) -> Basis:
 
 def _decomposed(factor: Factor, name: str) -> tuple[Tensor, Tensor | None]:
     return (factor.values, None) if factor.diagonal else eigen(factor.values, name, is_rough=True)
+
+
+def _solved(basis: Basis, s: Tensor, damping: float, gradient: Tensor, rows: Rows | None) -> Tensor:
+    few = _felt(basis, s, damping)
+    if few is None:
+        turned = _turned(basis, gradient, rows) / (s + damping)
+        return _on_rows(basis["outputs"], _on_columns(turned, basis["inputs"], back=True))
+    basis, s = few
+    turned = _turned(basis, gradient, rows) * (s / (s + damping))
+    bent: Tensor = multi_dot([basis["outputs"], turned, basis["inputs"].mT])
+    return (gradient - bent) / damping
+
+
+def _felt(basis: Basis, s: Tensor, damping: float) -> tuple[Basis, Tensor] | None:
+    """Return the vectors with s that is not rounded away beside damping, and that s, if they are few.
+
+    Along all others V is divided by damping, which takes no product with them.
+    """
+    if s.dim() > 2 or basis["inputs"] is None or basis["outputs"] is None:
+        return None
+    felt = s > torch.finfo(s.dtype).eps * damping
+    outputs, inputs = felt.any(dim=1), felt.any(dim=0)
+    if 2 * int(outputs.sum()) * int(inputs.sum()) > s.numel():
+        return None
+    few = {"inputs": basis["inputs"][:, inputs], "outputs": basis["outputs"][:, outputs]}
+    return few, s[outputs][:, inputs]
 
 
 def _on_columns(matrix: Tensor, vectors: Tensor | None, *, back: bool = False) -> Tensor:

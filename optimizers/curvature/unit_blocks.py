@@ -1,6 +1,6 @@
 """Curvature by unit: of each, the block of its incoming weights and its bias, and nothing between units."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor
@@ -21,13 +21,13 @@ def unit_blocks(q: Tensor, rows: Tensor) -> Iterator[Tensor]:
         yield weighted.mT @ inputs / len(rows)
 
 
-def solve_by_unit(q: Tensor, rows: Tensor, gradient: Tensor, damping: float) -> Tensor:
+def solve_by_unit(blocks: Iterable[Tensor], gradient: Tensor, damping: float) -> Tensor:
     """Return (block + damping I)⁻¹ ∇ of each unit, for a gradient with a row for each.
 
     Raises NotPositiveDefiniteError when one of them has no inverse.
     """
     solved = []
-    for block, of_unit in zip(unit_blocks(q, rows), gradient.double(), strict=True):
+    for block, of_unit in zip(blocks, gradient.double(), strict=True):
         damped = block + damping * torch.eye(len(block), dtype=block.dtype, device=block.device)
         root, failure = torch.linalg.cholesky_ex(damped)
         if failure or not root.isfinite().all():

@@ -4,8 +4,7 @@ With vec() stacking columns, (A ⊗ B) vec(V) = vec(B V Aᵀ). All matrices are 
 definite.
 """
 
-from collections.abc import Mapping
-from typing import Self, final
+from typing import final
 
 import torch
 from torch import Tensor
@@ -32,24 +31,9 @@ class KroneckerSum:
         diagonal = (1 + sign * s2[:, None] * s1[None, :]).clamp(min=FLOOR)
         self._diagonal = diagonal.to(a.dtype)
 
-    def state_dict(self) -> dict[str, Tensor]:
-        """Return K₁, K₂ and the diagonal."""
-        return {"k1": self._k1, "k2": self._k2, "diagonal": self._diagonal}
-
-    @classmethod
-    def from_state_dict(cls, state: Mapping[str, Tensor]) -> Self:
-        """Return what another was. Other entries than those of `state_dict` are not looked at."""
-        new = cls.__new__(cls)
-        new.__dict__.update({f"_{name}": state[name] for name in ("k1", "k2", "diagonal")})
-        return new
-
     def solve(self, matrix: Tensor) -> Tensor:
         """Return U with (A ⊗ B ± C ⊗ D) vec(U) = vec(V): K₂ [(K₂ᵀ V K₁) / (1 1ᵀ ± s₂ s₁ᵀ)] K₁ᵀ."""
         return self._k2 @ ((self._k2.T @ matrix @ self._k1) / self._diagonal) @ self._k1.T
-
-    def solve_rows(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return the same for V = Xᵀ Y, which is cheaper where these have few rows."""
-        return self._k2 @ (((x @ self._k2).T @ (y @ self._k1)) / self._diagonal) @ self._k1.T
 
 
 @final

@@ -28,6 +28,7 @@ from optimizers import (
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
 from optimizers.curvature.centring import moments
@@ -61,9 +62,18 @@ OPTIMIZERS = {
         OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
+    "UnitwiseGaussNewton": made(UnitwiseGaussNewton),
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }
-TAKE_BATCHES = (DiagonalNewton, GaussNewton, LeCunRate, NaturalGradient, Newton, UpdatedBackpropagation)
+TAKE_BATCHES = (
+    DiagonalNewton,
+    GaussNewton,
+    LeCunRate,
+    NaturalGradient,
+    Newton,
+    UnitwiseGaussNewton,
+    UpdatedBackpropagation,
+)
 USUAL = [name for name in OPTIMIZERS if name.partition(",")[0] not in {k.__name__ for k in TAKE_BATCHES}]
 LISTEN = (EKFAC, KFAC, LocalCriterion)
 KINDS = (*LISTEN, *TAKE_BATCHES)

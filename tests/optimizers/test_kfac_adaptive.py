@@ -219,9 +219,9 @@ def test_inverses_are_computed_in_the_first_three_updates_and_for_three_gammas_b
 ):
     gammas, refreshed = [], BlockDiagonal.refreshed
 
-    def spy(self, factors, gamma):
+    def spy(self, factors, gamma, **only):
         gammas[-1].append(gamma)
-        return refreshed(self, factors, gamma)
+        return refreshed(self, factors, gamma, **only)
 
     monkeypatch.setattr(BlockDiagonal, "refreshed", spy)
     optimizer, batch = KFAC(a_network(4, 5, 3), CrossEntropy(), damping=4.0), a_batch(20, 4, 3)

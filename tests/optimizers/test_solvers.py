@@ -523,16 +523,6 @@ def test_a_sum_with_a_singular_first_factor_is_refused():
         KroneckerSum(singular, torch.eye(2).double(), torch.eye(2).double(), torch.eye(2).double())
 
 
-def test_a_sum_solves_for_rows_as_for_their_product_and_goes_on_from_its_state():
-    a, b, c, d = (positive_definite(size) for size in (4, 3, 4, 3))
-    x, y = normal(2, 3, seed=1), normal(2, 4, seed=2)
-    ours = KroneckerSum(a, b, c, d)
-
-    torch.testing.assert_close(ours.solve_rows(x, y), ours.solve(x.T @ y), rtol=1e-10, atol=1e-12)
-    again = KroneckerSum.from_state_dict(ours.state_dict())
-    assert torch.equal(again.solve(x.T @ y), ours.solve(x.T @ y))
-
-
 def test_a_copy_of_what_outlives_goes_its_own_way():
     first: Outliving[int] = Outliving()
     first.of("A", lambda: 1)

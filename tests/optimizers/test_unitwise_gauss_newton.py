@@ -146,7 +146,7 @@ def test_what_is_frozen_has_no_part_in_a_block(a_network, a_batch, moves_of, fro
     optimizer = UnitwiseGaussNewton(model, CrossEntropy(), lr=0.3, damping=0.1)
     moves = moves_of(model, lambda: optimizer.step(inputs, targets))
 
-    truth = -0.3 * solve_by_unit(q, rows, gradient.reshape(3, -1), 0.1).reshape_as(gradient)
+    truth = -0.3 * solve_by_unit(unit_blocks(q, rows), gradient.reshape(3, -1), 0.1).reshape_as(gradient)
     torch.testing.assert_close(moves[frozen == "weight"], truth, **EXACT)
     assert not moves[frozen == "bias"].any()
 
@@ -171,7 +171,7 @@ def test_a_block_that_is_not_positive_definite_is_refused():
     rows = torch.ones(2, 3, dtype=torch.float64)
 
     with pytest.raises(NotPositiveDefiniteError):
-        solve_by_unit(-torch.ones(2, 1, dtype=torch.float64), rows, rows[:1], 0.1)
+        solve_by_unit(unit_blocks(-torch.ones(2, 1, dtype=torch.float64), rows), rows[:1], 0.1)
 
 
 @pytest.mark.parametrize(
