@@ -24,6 +24,8 @@ from optimizers import (
     LocalCriterion,
     NaturalGradient,
     Newton,
+    OnlineNaturalGradient,
+    UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
 from thiessen.space import Boolean, Categorical, Dimension, Float, Int
@@ -65,6 +67,15 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
         low=0,
     ),
     "ridge": Setting(default=0.1, meaning="Added to the diagonal of the inputs' covariance.", above=0),
+    "relative_ridge": Setting(
+        default=4.0, meaning="Added to eigenvalues of statistics, as a multiple of their mean.", above=0
+    ),
+    "rank_of_inputs": Setting(
+        default=30, meaning="Eigenvalues that are kept of the statistics of inputs.", low=1, high=10**6
+    ),
+    "rank_of_gradients": Setting(
+        default=80, meaning="Eigenvalues that are kept of the statistics of gradients.", low=1, high=10**6
+    ),
     "ridge_on": Setting(default="weights", meaning="Whether the bias has the ridge too."),
     "consistent_bias": Setting(
         default=False, meaning="Whether the bias takes back what the weights do to the mean input."
@@ -168,6 +179,14 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     ),
     "local_criterion": _row(
         LocalCriterion, "Moves the sums of each layer as nearly as it can along their own gradients."
+    ),
+    "online_natural_gradient": _row(
+        OnlineNaturalGradient,
+        "Gradient descent on inputs and gradients of layers that earlier batches have whitened.",
+    ),
+    "unitwise_gauss_newton": _row(
+        UnitwiseGaussNewton,
+        "Gauss-Newton by the block of each unit; perceptrons and autoencoders with few inputs.",
     ),
     "updated_backpropagation": _row(
         UpdatedBackpropagation,
