@@ -16,6 +16,7 @@ from optimizers.centred_linear import CentredLinear
 from optimizers.dense import GaussNewton, NaturalGradient, Newton
 from optimizers.diagonal_newton import DiagonalNewton
 from optimizers.ekfac import EKFAC
+from optimizers.hessian_free import HessianFree
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kfac import KFAC
 from optimizers.lecun_rate import LeCunRate
@@ -42,6 +43,7 @@ __all__ = [
     "DiagonalNewton",
     "GaussNewton",
     "Gaussian",
+    "HessianFree",
     "Hyperparameter",
     "LeCunRate",
     "LocalCriterion",

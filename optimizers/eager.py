@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import torch
@@ -18,7 +18,13 @@ def uncompiled(model: nn.Module) -> nn.Module:
 def eagerly() -> AbstractContextManager[object]:
     """Run what was compiled in place, by model.compile(), as it was written while the context is open."""
     set_stance = getattr(torch.compiler, "set_stance", None)  # since torch 2.6
-    return set_stance("force_eager") if _can_compile() and set_stance is not None else nullcontext()
+    if not _can_compile() or set_stance is None:
+        return nullcontext()
+    both = ExitStack()
+    both.enter_context(set_stance("force_eager"))
+    dynamo = sys.modules["torch._dynamo"].config
+    both.enter_context(dynamo.patch(error_on_nested_fx_trace=False))  # linearised passes are recorded
+    return both
 
 
 def run_as_written(function: Callable[..., None], *given: Any) -> None:

@@ -11,7 +11,7 @@ batch. A vector is a dictionary of tensors or flat, and so is its product. Secti
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import final
+from typing import Protocol, final
 
 import torch
 from torch import Tensor, nn
@@ -110,7 +110,13 @@ class Jacobian:
         return lambda means: pull(means)[0]
 
 
-def fisher(jacobian: Jacobian, objective: Objective, vector: Vector) -> Vector:
+class Curved(Protocol):
+    """What knows the curvature of outputs, as an objective does."""
+
+    def curvature(self, outputs: Tensor, vectors: Tensor) -> Tensor: ...
+
+
+def fisher(jacobian: Jacobian, objective: Curved, vector: Vector) -> Vector:
     """Return F v = (1/n) Σ Jᵀ R J v, exactly: the expectation over targets is in R (sec. 4.4, 5.4)."""
     curved = objective.curvature(jacobian.outputs, jacobian.push(vector))
     return alike(vector, jacobian.pull(curved))

@@ -32,6 +32,7 @@ from optimizers import (
     CrossEntropy,
     DiagonalNewton,
     GaussNewton,
+    HessianFree,
     LeCunRate,
     LocalCriterion,
     NaturalGradient,
@@ -66,6 +67,7 @@ OPTIMIZERS = {
     "CentredGradientDescent": made(CentredGradientDescent, lr=0.02, consistent_bias=True, decay=0.5),
     "DiagonalNewton": made(DiagonalNewton, lr=0.05, damping=0.1, source="gauss_newton"),
     "GaussNewton": made(GaussNewton, lr=0.2, damping=1.0),
+    "HessianFree": made(HessianFree, damping=1.0),
     "EKFAC": made(EKFAC, lr=0.05, damping=1.0, refresh_every=3),
     "KFAC": made(KFAC, lr=0.05, damping=1.0, refresh_every=3),
     "KFAC, adaptive": made(KFAC, damping=1.0, refresh_every=3),
@@ -473,7 +475,8 @@ def the_loss_of_a_convex_problem_decreases(make, a_network, a_batch):
     optimizer = make(a_network(4, 3))
     losses = [optimizer.step(*a_batch(20, 4, 3)).loss for _ in range(50)]
 
-    assert all(after < before for before, after in itertools.pairwise(losses))
+    assert losses[-1] < losses[0]
+    assert all(after < before + 1e-14 for before, after in itertools.pairwise(losses))  # it may have arrived
 
 
 # What else happens to the model

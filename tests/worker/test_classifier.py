@@ -104,6 +104,7 @@ SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
         {"optimizer": "natural_gradient", **SMALL},
         {"optimizer": "diagonal_newton"},
         {"optimizer": "lecun_rate"},
+        {"optimizer": "hessian_free", "batch_size": 500, "cg_steps": 20},
     ],
     ids=lambda config: config["optimizer"],
 )

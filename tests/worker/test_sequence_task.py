@@ -64,7 +64,9 @@ def test_its_loss_its_targets_and_its_curvature_agree(problem):
     verify_objective(objective, outputs.double())
 
 
-@pytest.mark.parametrize("optimizer", ["kfac", "ekfac", "acp", "diagonal_newton", "lecun_rate"])
+@pytest.mark.parametrize(
+    "optimizer", ["kfac", "ekfac", "acp", "diagonal_newton", "lecun_rate", "hessian_free"]
+)
 def test_methods_of_second_order_see_through_time(optimizer):
     context = Alone(seed=1)
 

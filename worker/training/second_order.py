@@ -19,6 +19,7 @@ from optimizers import (
     CentredGradientDescent,
     DiagonalNewton,
     GaussNewton,
+    HessianFree,
     Hyperparameter,
     LeCunRate,
     LocalCriterion,
@@ -95,6 +96,18 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
         default=0.75, meaning="The power of the curvature that divides.", above=0, high=1
     ),
     "diagonal": Setting(default="chapelle_erhan", meaning="Which diagonal of which curvature."),
+    "warm_start": Setting(
+        default=0.95, meaning="How much of the last solution the next one begins with.", low=0, high=1
+    ),
+    "cg_steps": Setting(
+        default=250, meaning="Steps of conjugate gradients in an update, at most.", low=1, high=10**6
+    ),
+    "structural": Setting(
+        default=0.0, meaning="How much hidden activities resist a change, times the damping.", low=0
+    ),
+    "preconditioner": Setting(
+        default="empirical_fisher", meaning="The diagonal that preconditions conjugate gradients."
+    ),
     "iterations": Setting(
         default=20, meaning="Products with the curvature in an update.", low=1, high=10**6
     ),
@@ -198,6 +211,11 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     ),
     "natural_gradient": _row(
         NaturalGradient, "Natural gradient with the whole Fisher matrix; up to 5,000 parameters.", draws=True
+    ),
+    "hessian_free": _row(
+        HessianFree,
+        "Minimises a quadratic model by conjugate gradients, from products with the curvature alone.",
+        draws=True,
     ),
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(

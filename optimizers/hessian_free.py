@@ -1,0 +1,282 @@
+"""Hessian-free optimization (Martens 2010; Martens & Sutskever 2012). Sections: Martens (2016)."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias, final
+
+import torch
+from torch import Generator, Tensor, nn
+
+from optimizers.curvature import diagonals
+from optimizers.curvature.network import Network
+from optimizers.curvature.products import Curved, Jacobian, fisher, hessian
+from optimizers.curvature.structural import Penalised, Watched, hidden_layers
+from optimizers.curvature.vectors import Params, flat, shaped
+from optimizers.damping.levenberg_marquardt import REJECTED, LevenbergMarquardt
+from optimizers.damping.line_search import backtrack
+from optimizers.hyperparameter import Hyperparameter
+from optimizers.objectives import Objective
+from optimizers.processes import Group, Processes
+from optimizers.solvers.cg import Product, Solved, conjugate_gradients
+from optimizers.stopwatch import Stopwatch
+from optimizers.whole import Whole
+
+Curvature: TypeAlias = Literal["gauss_newton", "hessian"]
+Preconditioner: TypeAlias = Literal["empirical_fisher", "gauss_newton", "none"]
+PRECONDITIONERS: Final = ("empirical_fisher", "gauss_newton", "none")
+
+SPACING = 1.3  # iterates number 1, 1.3, 1.3², … are kept, rounded up
+TRACED_FROM = 15  # products, from which on it pays to record the linearised pass
+LEAST = 1e-12  # of the largest: the least entry of the preconditioner
+
+
+@final
+class HessianFree(Whole):
+    """Minimises, in each update, a quadratic model of the loss by conjugate gradients, from products alone.
+
+    The model has the Gauss-Newton matrix and Tikhonov damping λ, which follows how well it foresaw the loss.
+    Conjugate gradients begin with a part of what they ended with before, are preconditioned by a diagonal,
+    and stop when the model gets hardly lower. Of their iterates the one is taken from which on, going
+    backwards, the loss of the batch rises; a line search shortens it until that falls far enough. lr
+    multiplies the step.
+
+    With `structural` above 0 the activities of hidden layers resist a change too, `structural` times λ as
+    much: for recurrent networks, whose hidden states a small step may change by more than the model knows.
+
+    Batches should be large. A batch whose loss or gradient is not finite changes nothing.
+    """
+
+    hyperparameters = (
+        Hyperparameter(name="damping", kind="float", default=10.0, low=1e-2, high=1e3, log=True),
+        Hyperparameter(name="warm_start", kind="float", default=0.95, low=0.0, high=1.0),
+        Hyperparameter(name="cg_steps", kind="int", default=250, low=5, high=300, log=True),
+        Hyperparameter(name="l2", kind="float", default=0.0, low=0.0, high=1e-2),
+        Hyperparameter(name="structural", kind="float", default=0.0, low=0.0, high=0.1),
+        Hyperparameter(
+            name="preconditioner", kind="categorical", default="empirical_fisher", choices=PRECONDITIONERS
+        ),
+    )
+    _own = Whole._own | {  # noqa: SLF001
+        "_cg_steps", "_progress", "_preconditioner", "_exponent", "_curvature", "_cases", "_structural",
+        "_hidden", "_last",
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        model: nn.Module,
+        objective: Objective,
+        *,
+        lr: float = 1.0,
+        damping: float = 10.0,  # λ, where it begins
+        l2: float = 0.0,  # η, ½ η ‖θ‖² is part of what is minimised
+        warm_start: float = 0.95,  # ζ, of the last solution
+        cg_steps: int = 250,  # at most
+        progress: float = 1e-4,  # ε of eq. 4.2
+        preconditioner: Preconditioner = "empirical_fisher",
+        exponent: float = 0.75,  # ξ
+        curvature: Curvature = "gauss_newton",
+        curvature_from_every: int = 1,  # it is that of one of so many cases
+        structural: float = 0.0,  # μ, of λ
+        hidden: Sequence[str] | None = None,  # names of layers; None: activations and recurrent layers
+        generator: Generator | None = None,
+        group: Group = None,
+    ) -> None:
+        if cg_steps < 1:
+            raise ValueError(f"cg_steps counts products and must be at least 1, got {cg_steps!r}.")
+        if curvature_from_every < 1:
+            raise ValueError(
+                f"curvature_from_every is a count and must be at least 1, got {curvature_from_every!r}."
+            )
+        if preconditioner not in PRECONDITIONERS:
+            raise ValueError(
+                f"preconditioner is one of {', '.join(PRECONDITIONERS)}; got {preconditioner!r}."
+            )
+        if curvature not in {"gauss_newton", "hessian"}:
+            raise ValueError(f"curvature is 'gauss_newton' or 'hessian', got {curvature!r}.")
+        if not 0 <= structural < math.inf:
+            raise ValueError(f"structural must be finite and at least 0, got {structural!r}. Try 0.03.")
+        if structural and curvature == "hessian":
+            raise ValueError("structural damping is a part of the Gauss-Newton matrix; take that curvature.")
+        if curvature_from_every > 1 and curvature == "hessian":
+            raise ValueError("The Hessian is that of the whole batch: leave curvature_from_every at 1.")
+        settings = {"lr": lr, "damping": damping, "l2": l2, "warm_start": warm_start}
+        super().__init__(model, objective, settings, generator, group)
+        hidden = hidden_layers(self._model) if hidden is None else hidden
+        if structural and not hidden:
+            raise ValueError(
+                "structural damping holds hidden layers, and none is known. Name them in `hidden`."
+            )
+        Watched(self._model, hidden)  # refuses unknown names
+        self._cg_steps, self._progress = cg_steps, progress
+        self._preconditioner, self._exponent = preconditioner, exponent
+        self._curvature, self._cases = curvature, slice(None, None, curvature_from_every)
+        self._structural, self._hidden = structural, tuple(hidden)
+        self._last: Params = {}  # the last solution, by name: layers may be unfrozen
+
+    def _update(
+        self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
+    ) -> tuple[Tensor, dict[str, Any]] | None:
+        settings = self.param_groups[0]
+        damping, l2 = float(settings["damping"]), float(settings["l2"])
+        with torch.no_grad(), watch.phase("curvature"):
+            model = self._model_of(network, targets, damping, l2)
+            precondition = self._preconditioned(network, targets, damping + l2)
+        with torch.no_grad(), watch.phase("solve"):
+            solved = conjugate_gradients(
+                model.damped,
+                -gradient,
+                start=self._start(network),
+                precondition=precondition,
+                max_iterations=self._cg_steps,
+                progress=self._progress,
+                keep=is_kept,
+            )
+        with torch.no_grad(), watch.phase("judge"):
+            height = Height(self._objective, network, targets, l2, self._processes)
+            return self._judged(network, gradient, solved, model, height)
+
+    def _judged(
+        self, network: Network, gradient: Tensor, solved: Solved, model: "Model", height: "Height"
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Return the step, after going back along the iterates and along itself; damping follows ρ."""
+        settings, rule = self.param_groups[0], LevenbergMarquardt()
+        before = height(torch.zeros_like(gradient))
+        number, after = back_tracked(solved, height)
+        update = solved.iterates[number]
+        change = model.undamped(update, solved.objectives[number])
+        slope = float(gradient @ update)
+        descends = slope < 0 or not update.any()
+        judgement = REJECTED
+        if descends:
+            judgement = rule.judge(
+                before=before,
+                after=after,
+                model_change=change,
+                moved=bool(update.any()),
+                dtype=gradient.dtype,
+            )
+        alpha = backtrack(lambda alpha: height(alpha * update), loss=before, slope=slope)
+        settings["damping"] = rule.next(float(settings["damping"]), judgement)
+        self._last = shaped(solved.solution, network.params) if descends else {}
+        return float(settings["lr"]) * alpha * update, {
+            "loss_after": height(alpha * update),
+            "scale": alpha,
+            "model_change": change,
+            "reduction_ratio": judgement.ratio,
+            "iterations": solved.iterations,
+        }
+
+    def _model_of(self, network: Network, targets: Tensor, damping: float, l2: float) -> "Model":
+        if self._curvature == "hessian":
+            product = hessian(network, lambda outputs: self._objective.loss(outputs, targets))
+            return Model(lambda vector: self._of_all([product(vector)], targets)[0], damping, l2)
+        traced = self._cg_steps >= TRACED_FROM
+        if not self._structural:
+            jacobian = Jacobian(network, traced=traced, cases=self._cases)
+            return Model(self._product(jacobian, self._objective, targets), damping, l2)
+        watched = Network(Watched(self._model, self._hidden), network.inputs)
+        watched.masks = {f"model.{name}": masks for name, masks in network.masks.items()}
+        jacobian = Jacobian(watched, traced=traced, cases=self._cases)
+        size = network(network.params, slice(1)).shape[1:]
+        penalised = Penalised(objective=self._objective, strength=self._structural * damping, outputs=size)
+
+        def length(update: Tensor) -> float:
+            [mean] = self._of_all([penalised.length(jacobian.push(update))], targets[self._cases])
+            return penalised.strength * float(mean)
+
+        return Model(self._product(jacobian, penalised, targets), damping, l2, length)
+
+    def _product(self, jacobian: Jacobian, objective: Curved, targets: Tensor) -> Product:
+        """Return v -> B v, B that of the cases of all processes."""
+        return lambda vector: self._of_all([fisher(jacobian, objective, vector)], targets[self._cases])[0]
+
+    def _preconditioned(self, network: Network, targets: Tensor, shift: float) -> Product | None:
+        """Return v -> P⁻¹ v, P = (diag B + λ + η)^ξ."""
+        if self._preconditioner == "none":
+            return None
+        [diagonal] = self._of_all([flat(self._diagonal(network, targets))], targets)
+        diagonal = diagonal + shift
+        powers = diagonal.clamp(min=LEAST * float(diagonal.max())).pow(-self._exponent)
+        return lambda vector: powers * vector
+
+    def _diagonal(self, network: Network, targets: Tensor) -> Params:
+        if self._preconditioner == "empirical_fisher":
+            return diagonals.empirical_fisher(network, self._objective, targets)
+        outputs = network(network.params)
+        signs = diagonals.random_signs(outputs, self._own_stream(outputs.device))
+        return diagonals.chapelle_erhan(network, self._objective, signs)
+
+    def _start(self, network: Network) -> Tensor | None:
+        if self._last.keys() != network.params.keys():
+            return None
+        last = {name: tensor.to(network.params[name]) for name, tensor in self._last.items()}
+        return float(self.param_groups[0]["warm_start"]) * flat(last)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
+        return {**super().state_dict(), "last": dict(self._last)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over settings, damping, last solution and random stream of a saved optimizer."""
+        super().load_state_dict(state_dict)
+        self._last = dict(state_dict["last"])
+
+
+@dataclass(frozen=True)
+class Model:
+    """The quadratic model of an update, M(δ) = ∇hᵀδ + ½ δᵀ(B + η I)δ, and what damps it."""
+
+    product: Product  # with B, structural damping included
+    damping: float  # λ
+    l2: float  # η
+    structural: Callable[[Tensor], float] = lambda _: 0.0  # κ δᵀ D_s δ
+
+    def damped(self, vector: Tensor) -> Tensor:
+        """Return (B + (λ + η) I) v."""
+        return self.product(vector) + (self.damping + self.l2) * vector
+
+    def undamped(self, update: Tensor, damped: float) -> float:
+        """Return M(δ) - M(0), of the value that conjugate gradients found (sec. 4.6.5)."""
+        if not update.any():
+            return 0.0
+        return (
+            damped - (self.damping * float(update.double() @ update.double()) + self.structural(update)) / 2
+        )
+
+
+@dataclass(frozen=True)
+class Height:
+    """h at θ + δ: on one batch, with the same dropout masks and normalisation; ∞ where it is no number."""
+
+    objective: Objective
+    network: Network
+    targets: Tensor
+    l2: float
+    processes: Processes
+
+    def __call__(self, update: Tensor) -> float:
+        params = self.network.params
+        moved = {name: params[name] + change for name, change in shaped(update, params).items()}
+        own = float(self.objective.loss(self.network(moved), self.targets))
+        height = self.processes.mean(own, len(self.targets), update.device)
+        height += self.l2 / 2 * float(flat(moved).square().sum()) if self.l2 else 0.0
+        return math.inf if math.isnan(height) else height
+
+
+def is_kept(iteration: int) -> bool:
+    """Return whether to keep the iterate of this number, of 1, 1.3, 1.3², … rounded up."""
+    power = math.ceil(math.log(iteration) / math.log(SPACING) - 1e-9)
+    return any(math.ceil(SPACING**near) == iteration for near in (power - 1, power))
+
+
+def back_tracked(solved: Solved, height: Height) -> tuple[int, float]:
+    """Return which iterate to take, and its h: back from the last while that is no worse (sec. 4.6.7)."""
+    number, *earlier = sorted(solved.iterates, reverse=True)
+    best = height(solved.iterates[number])
+    for other in earlier:
+        found = height(solved.iterates[other])
+        if found > best:
+            break
+        number, best = other, found
+    return number, best

@@ -1,0 +1,376 @@
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import nn
+
+from optimizers import CrossEntropy, GaussNewton, HessianFree, Newton, squared_error
+from optimizers.curvature.dense import jacobian
+from optimizers.curvature.diagonals import empirical_fisher
+from optimizers.curvature.network import Network
+from optimizers.curvature.products import Jacobian, fisher
+from optimizers.curvature.structural import Penalised, Watched, hidden_layers
+from optimizers.curvature.vectors import flat
+from optimizers.hessian_free import back_tracked, is_kept
+from optimizers.solvers.cg import Solved
+
+CONVERGED = {"cg_steps": 300, "progress": 0.0}
+
+
+def weights(model):
+    return nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+
+
+def move(model, optimizer, batch):
+    before = weights(model)
+    step = optimizer.step(*batch)
+    return weights(model) - before, step
+
+
+@pytest.mark.row(129)
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+@pytest.mark.parametrize("preconditioner", ["none", "empirical_fisher", "gauss_newton"])
+def test_with_converged_cg_a_step_is_that_of_damped_gauss_newton(a_network, a_batch, preconditioner, l2):
+    batch = a_batch(8, 4, 3)
+    free, dense = a_network(4, 5, 3), a_network(4, 5, 3)
+    settings = {"damping": 3.0, "l2": l2}
+
+    found, step = move(
+        free, HessianFree(free, CrossEntropy(), preconditioner=preconditioner, **settings, **CONVERGED), batch
+    )
+    truth, _ = move(dense, GaussNewton(dense, CrossEntropy(), **settings), batch)
+
+    assert step.scale == 1.0
+    torch.testing.assert_close(found, truth, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.row(132)
+def test_with_the_hessian_it_is_that_of_damped_newton(a_network, a_batch):
+    batch = a_batch(8, 4, 3)
+    free, dense = a_network(4, 5, 3), a_network(4, 5, 3)
+
+    found, _ = move(
+        free, HessianFree(free, CrossEntropy(), damping=3.0, curvature="hessian", **CONVERGED), batch
+    )
+    truth, _ = move(dense, Newton(dense, CrossEntropy(), damping=3.0), batch)
+
+    torch.testing.assert_close(found, truth, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.row(129)
+def test_linear_least_squares_takes_one_step():
+    inputs = torch.randn(20, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    targets = torch.randn(20, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    model = nn.Linear(4, 2).double()
+    HessianFree(model, squared_error(), damping=1e-12, **CONVERGED).step(inputs, targets)
+
+    with_ones = torch.hstack([inputs, torch.ones(20, 1, dtype=torch.float64)])
+    truth = torch.linalg.lstsq(with_ones, targets).solution
+    torch.testing.assert_close(model.weight, truth[:4].T, rtol=1e-8, atol=1e-9)
+    torch.testing.assert_close(model.bias, truth[4], rtol=1e-8, atol=1e-9)
+
+
+def test_one_step_of_cg_is_the_gradient_as_far_as_the_model_is_lowest(a_network, a_batch):
+    model, batch = a_network(4, 5, 3), a_batch(8, 4, 3)
+    gradient = flat(
+        dict(
+            enumerate(
+                torch.autograd.grad(CrossEntropy().loss(model(batch[0]), batch[1]), [*model.parameters()])
+            )
+        )
+    )
+    curved = fisher(Jacobian(Network(model, batch[0])), CrossEntropy(), gradient) + 2.0 * gradient
+    optimizer = HessianFree(model, CrossEntropy(), damping=2.0, cg_steps=1, preconditioner="none")
+
+    found, _ = move(model, optimizer, batch)
+
+    torch.testing.assert_close(found, -(gradient @ gradient) / (gradient @ curved) * gradient)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_loss_of_the_batch_never_rises(a_network, a_batch, seed):
+    model, batch = a_network(4, 6, 3, seed=seed), a_batch(12, 4, 3, seed=seed)
+    optimizer = HessianFree(model, CrossEntropy(), damping=1e-6, cg_steps=20)
+    steps = [optimizer.step(*batch) for _ in range(25)]
+
+    assert all(step.loss_after <= step.loss for step in steps)
+    assert all(after.loss == pytest.approx(step.loss_after) for step, after in pairwise(steps))
+
+
+def test_damping_falls_towards_zero_where_the_model_foresees_the_loss():
+    inputs = torch.randn(30, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    model = nn.Linear(4, 2).double()
+    optimizer = HessianFree(model, squared_error(), damping=1.0)
+    steps = [optimizer.step(inputs, inputs[:, :2]) for _ in range(8)]
+
+    assert all(step.reduction_ratio == pytest.approx(1.0, rel=1e-6) for step in steps)
+    assert optimizer.param_groups[0]["damping"] == pytest.approx((2 / 3) ** 8)
+
+
+def test_a_step_that_the_loss_refuses_raises_damping_and_is_shortened(a_batch):
+    model = nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3)).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(8.0)
+    optimizer = HessianFree(model, CrossEntropy(), damping=1e-9, preconditioner="none", **CONVERGED)
+    steps = [optimizer.step(*a_batch(12, 4, 3, seed=seed)) for seed in range(6)]
+
+    shortened = [step for step in steps if step.scale < 1]
+    assert shortened
+    assert all(step.reduction_ratio is None or step.reduction_ratio < 0.25 for step in shortened)
+
+
+@pytest.mark.parametrize("way", ["none", "damped"])
+def test_without_damping_steps_do_not_know_how_the_inputs_are_written(a_network, a_batch, way):
+    """W x and (W A⁻¹)(A x) are one function; damping by I tells them apart."""
+    inputs, targets = a_batch(12, 3, 3)
+    change = torch.randn(
+        3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(4)
+    ) + 2 * torch.eye(3)
+    plain, other = a_network(3, 3, bias=False), a_network(3, 3, bias=False)
+    with torch.no_grad():
+        other[0].weight.copy_(plain[0].weight @ change.inverse())
+    damping = {"none": 0.0, "damped": 0.5}[way]
+    for model, batch in ((plain, inputs), (other, inputs @ change.T)):
+        HessianFree(model, squared_error(), damping=damping, preconditioner="none", **CONVERGED).step(
+            batch, nn.functional.one_hot(targets, 3).double()
+        )
+
+    agree = torch.allclose(plain(inputs), other(inputs @ change.T), rtol=1e-6, atol=1e-8)
+    assert agree == (way == "none")
+
+
+@pytest.mark.row(150)
+def test_cg_begins_with_a_part_of_what_it_ended_with(a_network, a_batch):
+    batch, iterations = a_batch(12, 4, 3), {}
+    for warm_start in (0.0, 1.0):
+        model = a_network(4, 5, 3)
+        optimizer = HessianFree(model, CrossEntropy(), lr=0.0, damping=0.3, warm_start=warm_start)
+        optimizer.step(*batch)
+        optimizer.param_groups[0]["damping"] = 0.3
+        iterations[warm_start] = optimizer.step(*batch).iterations
+
+    assert iterations[1.0] < iterations[0.0]
+
+
+def test_curvature_may_be_that_of_a_part_of_the_batch(a_network, a_batch):
+    inputs, targets = a_batch(12, 4, 3)
+    model, dense = a_network(4, 5, 3), a_network(4, 5, 3)
+    network = Network(dense, inputs)
+    gradient = network_gradient(network, targets)
+    part = Jacobian(Network(dense, inputs[::3]))
+    columns = [fisher(part, CrossEntropy(), row) for row in torch.eye(len(gradient), dtype=torch.float64)]
+    truth = torch.linalg.solve(torch.stack(columns) + 3.0 * torch.eye(len(gradient)), -gradient)
+    optimizer = HessianFree(model, CrossEntropy(), damping=3.0, curvature_from_every=3, **CONVERGED)
+
+    found, _ = move(model, optimizer, (inputs, targets))
+
+    torch.testing.assert_close(found, truth, rtol=1e-7, atol=1e-9)
+
+
+def network_gradient(network, targets):
+    params = {name: tensor.clone().requires_grad_() for name, tensor in network.params.items()}
+    loss = CrossEntropy().loss(network(params), targets)
+    return torch.cat([part.flatten() for part in torch.autograd.grad(loss, list(params.values()))])
+
+
+@pytest.mark.row(148)
+@pytest.mark.parametrize(
+    ("heights", "taken"),
+    [
+        ([5, 4, 3, 2], 4),
+        ([5, 4, 3, 3], 3),
+        ([5, 2, 3, 4], 2),
+        ([1, 4, 3, 4], 3),
+        ([5, 4, math.inf, math.inf], 2),
+    ],
+)
+def test_the_iterate_is_taken_from_which_on_backwards_the_loss_rises(heights, taken):
+    iterates = {number: torch.tensor([float(number)]) for number in range(1, 5)}
+    solved = Solved(
+        solution=iterates[4],
+        residual=iterates[4],
+        objectives=[0.0] * 5,
+        iterates=iterates,
+        stopped="progress",
+    )
+
+    assert back_tracked(solved, lambda update: heights[int(update) - 1]) == (taken, heights[taken - 1])
+
+
+@pytest.mark.row(148)
+def test_iterates_are_kept_at_distances_that_grow_by_the_same_factor():
+    assert [number for number in range(1, 60) if is_kept(number)] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        7,
+        9,
+        11,
+        14,
+        18,
+        24,
+        31,
+        40,
+        52,
+    ]
+
+
+@pytest.mark.row(151)
+@pytest.mark.parametrize("limit", [{"exponent": 0.0}, {"damping": 1e9}])
+def test_a_preconditioner_without_differences_changes_no_iterate(a_network, a_batch, limit):
+    batch, moves = a_batch(12, 4, 3), []
+    for preconditioner in ("none", "empirical_fisher"):
+        model = a_network(4, 5, 3)
+        settings = {"damping": 0.1, "cg_steps": 4, "preconditioner": preconditioner, **limit}
+        moves.append(move(model, HessianFree(model, CrossEntropy(), **settings), batch)[0])
+
+    torch.testing.assert_close(*moves, rtol=1e-6, atol=1e-14)
+
+
+@pytest.mark.row(151)
+def test_the_preconditioner_is_a_power_of_the_damped_diagonal(a_network, a_batch):
+    """One step of CG from 0 goes along P⁻¹ ∇h."""
+    model, batch = a_network(4, 5, 3), a_batch(12, 4, 3)
+    network = Network(model, batch[0])
+    diagonal = flat(empirical_fisher(network, CrossEntropy(), batch[1])) + 0.3
+    along = diagonal.pow(-0.75) * network_gradient(network, batch[1])
+
+    found, _ = move(model, HessianFree(model, CrossEntropy(), damping=0.3, cg_steps=1), batch)
+
+    assert torch.cosine_similarity(found, -along, dim=0).item() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.row(131, 147)
+def test_no_more_steps_of_cg_are_taken_than_were_asked_for(a_network, a_batch):
+    model = a_network(4, 5, 3)
+    optimizer = HessianFree(model, CrossEntropy(), damping=1e-3, cg_steps=7, progress=0.0)
+
+    assert [optimizer.step(*a_batch(12, 4, 3, seed=seed)).iterations for seed in range(3)] == [7, 7, 7]
+
+
+# Structural damping
+
+
+class Steps(nn.Module):
+    """h(t) = tanh(W x(t) + V h(t - 1)), from (cases, steps) to three outputs at the end."""
+
+    def __init__(self):
+        super().__init__()
+        self.below, self.before, self.head = nn.Linear(1, 3), nn.Linear(3, 3, bias=False), nn.Linear(3, 3)
+        self.activation = nn.Tanh()
+
+    def forward(self, inputs):
+        state = torch.zeros(len(inputs), 3, dtype=inputs.dtype)
+        for value in inputs.unbind(dim=1):
+            state = self.activation(self.below(value[:, None]) + self.before(state))
+        return self.head(state)
+
+
+def a_recurrent_network(seed=0):
+    torch.manual_seed(seed)
+    return Steps().double()
+
+
+def states(network, params):
+    """All hidden activities, written out again."""
+    state, found = torch.zeros(len(network.inputs), 3, dtype=torch.float64), []
+    for value in network.inputs.unbind(dim=1):
+        sums = (
+            value[:, None] @ params["below.weight"].T
+            + params["below.bias"]
+            + state @ params["before.weight"].T
+        )
+        state = torch.tanh(sums)
+        found.append(state)
+    return torch.cat(found, dim=1)
+
+
+def of_states(network):
+    """J_c of every case."""
+    derivative = torch.func.jacrev(lambda params: states(network, params))(network.params)
+    return torch.cat([part.flatten(start_dim=2) for part in derivative.values()], dim=2)
+
+
+@pytest.mark.row(155)
+def test_structural_damping_adds_the_curvature_of_hidden_states(a_batch):
+    model, (inputs, _) = a_recurrent_network(), a_batch(6, 4, 3)
+    network, watched = Network(model, inputs), Network(Watched(model, ["activation"]), inputs)
+    penalised = Penalised(objective=CrossEntropy(), strength=0.7, outputs=torch.Size([3]))
+    vector = torch.randn(sum(p.numel() for p in model.parameters()), dtype=torch.float64)
+    outputs = network(network.params)
+    rows = jacobian(network)
+    curved = torch.stack(
+        [CrossEntropy().curvature(outputs, rows[:, :, at]) for at in range(rows.shape[2])], dim=2
+    )
+    of_hidden = of_states(network)
+    dense = (rows.transpose(1, 2) @ curved + 0.7 * of_hidden.transpose(1, 2) @ of_hidden).mean(dim=0)
+
+    found = fisher(Jacobian(watched), penalised, vector)
+
+    torch.testing.assert_close(found, dense @ vector, rtol=1e-10, atol=1e-12)
+
+
+def hidden_change(structural, batch):
+    model = a_recurrent_network()
+    network = Network(model, batch[0])
+    before, head = states(network, network.params), model.head.weight.detach().clone()
+    HessianFree(model, CrossEntropy(), damping=1.0, structural=structural, **CONVERGED).step(*batch)
+    after = states(network, dict(model.named_parameters()))
+    return (after - before).norm().item(), (model.head.weight - head).norm().item()
+
+
+@pytest.mark.row(155)
+def test_without_end_structural_damping_freezes_the_hidden_states_and_nothing_else(a_batch):
+    batch = a_batch(12, 4, 3)
+    (free, _), (frozen, head) = hidden_change(0.0, batch), hidden_change(1e9, batch)
+
+    assert frozen < 1e-5 * free
+    assert head > 0.01
+
+
+@pytest.mark.row(155)
+def test_what_is_foreseen_knows_of_no_damping(a_batch):
+    batch = a_batch(12, 4, 3)
+    for structural in (0.0, 0.5):
+        model = a_recurrent_network()
+        network = Network(model, batch[0])
+        gradient = network_gradient(network, batch[1])
+        optimizer = HessianFree(model, CrossEntropy(), damping=0.7, structural=structural)
+        jacobians = Jacobian(Network(a_recurrent_network(), batch[0]))
+
+        found, step = move(model, optimizer, batch)
+
+        curved = fisher(jacobians, CrossEntropy(), found / step.scale)
+        foreseen = (gradient + curved / 2) @ found / step.scale
+        assert step.model_change == pytest.approx(foreseen.item(), rel=1e-9)
+
+
+def test_activations_and_recurrent_layers_are_the_hidden_ones():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.GRU(2, 2), nn.Linear(2, 2), nn.Identity())
+
+    assert hidden_layers(model) == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"cg_steps": 0}, "cg_steps"),
+        ({"curvature_from_every": 0}, "curvature_from_every"),
+        ({"preconditioner": "diagonal"}, "preconditioner is one of"),
+        ({"curvature": "fisher"}, "curvature is"),
+        ({"structural": -1.0}, "structural"),
+        ({"structural": 1.0, "hidden": ["7"]}, "no layer '7'"),
+        ({"structural": 1.0, "hidden": []}, "none is known"),
+        ({"structural": 1.0, "curvature": "hessian"}, "Gauss-Newton"),
+        ({"curvature_from_every": 2, "curvature": "hessian"}, "whole batch"),
+        ({"damping": math.nan}, "damping"),
+        ({"lr": -1.0}, "lr"),
+    ],
+)
+def test_a_wrong_setting_is_named(a_network, settings, said):
+    with pytest.raises(ValueError, match=said):
+        HessianFree(a_network(4, 5, 3), CrossEntropy(), **settings)
