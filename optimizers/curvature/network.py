@@ -44,6 +44,7 @@ class Network:
         }
         self.is_recurrent = any(isinstance(module, nn.RNNBase) for module in model.modules())
         self._model = model
+        self._places = _places(model)
         self._updated: Params = {}
         self._seed = int(torch.randint(2**62, ()))  # so that the next network draws other masks
         self.masks: Masks = {}  # one row per case, as the inputs
@@ -122,10 +123,26 @@ class Network:
         return {name: buffer.clone() for name, buffer in self._model.named_buffers()}
 
     def _outputs(self, params: Mapping[str, Tensor], inputs: Tensor, buffers: Params) -> Tensor:
+        known = {**params, **buffers}
+        given = {place: known[name] for place, name in self._places.items() if name in known}
         # The faster kernels of attention have no second derivatives, nor derivatives case by case.
         with sdpa_kernel(SDPBackend.MATH):
-            outputs: Tensor = functional_call(self._model, (dict(params), buffers), (inputs,))
+            outputs: Tensor = functional_call(self._model, given, (inputs,), tie_weights=False)
         return outputs
+
+
+def _places(model: nn.Module) -> dict[str, str]:
+    """Return the name of each parameter and buffer by every place in which a layer has it.
+
+    A layer that is itself in two places counts once: for two, torch would not give back what it took out.
+    """
+    names = {tensor: name for name, tensor in [*model.named_parameters(), *model.named_buffers()]}
+    return {
+        f"{path}.{own}" if path else own: names[tensor]
+        for path, layer in model.named_modules()
+        for tensors in (layer.named_parameters, layer.named_buffers)
+        for own, tensor in tensors(recurse=False, remove_duplicate=False)
+    }
 
 
 @contextmanager

@@ -345,8 +345,3 @@ def test_it_learns_at_least_as_far_as_kfac_with_steps_of_the_same_length(a_netwo
 def test_a_setting_out_of_range_is_refused_by_name(a_network, wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         EKFAC(a_network(4, 3), CrossEntropy(), **wrong)
-
-
-def test_a_second_param_group_is_refused(a_network):
-    with pytest.raises(ValueError, match="EKFAC trains the model it was given"):
-        EKFAC(a_network(4, 3), CrossEntropy()).add_param_group({"params": [nn.Parameter(torch.ones(1))]})

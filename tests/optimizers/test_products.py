@@ -509,3 +509,28 @@ def test_where_torch_has_no_forward_derivative_the_product_is_that_with_the_same
         for way in (1e-5, -1e-5)
     )
     torch.testing.assert_close(jacobian.push(vector), (ahead - behind) / 2e-5, rtol=1e-7, atol=1e-9)
+
+
+def in_two_places():
+    layer = nn.Linear(4, 4)
+    return nn.Sequential(layer, nn.Tanh(), layer)
+
+
+def with_one_weight():
+    model = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4))
+    model[2].weight = model[0].weight
+    return model
+
+
+@pytest.mark.parametrize("make", [in_two_places, with_one_weight])
+def test_a_network_takes_other_weights_in_all_their_places_and_leaves_the_model_its_own(make, a_batch):
+    torch.manual_seed(0)
+    model, (inputs, _) = make().double(), a_batch(5, 4, 3)
+    own, network = [*model.parameters()], Network(model, inputs)
+    outputs = network({name: 2 * tensor for name, tensor in network.params.items()})
+
+    assert all(one is other for one, other in zip(model.parameters(), own, strict=True))
+    with torch.no_grad():
+        for parameter in own:
+            parameter.mul_(2)
+    torch.testing.assert_close(outputs, model(inputs))
