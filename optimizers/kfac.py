@@ -19,7 +19,6 @@ from optimizers.damping.factor_damping import FactorDamping, best
 from optimizers.damping.factored import Norm
 from optimizers.damping.levenberg_marquardt import (
     AS_BEFORE,
-    FLOOR,
     REJECTED,
     Judgement,
     LevenbergMarquardt,
@@ -44,8 +43,7 @@ FIRST = 3  # updates, in which averages still change much: inverses are computed
 ADAPT_EVERY = 5  # updates between two changes of λ, T₁
 SEARCH_EVERY = 20  # updates, at least, between two searches for γ, T₂
 TRIALS = 8  # of λ on the first batch
-FALL = 10.0  # by how much a λ that was found there falls, until M or Δ are first not to be trusted further
-SHORT = 0.2  # of α
+RISE = 10.0  # from one of them to the next
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +90,7 @@ class KFAC(KroneckerFactored):
         Hyperparameter(name="refresh_every", kind="int", default=20, low=1, high=100, log=True),
     )
 
-    kept = (*KroneckerFactored.kept, "is_adaptive", "refreshed_at", "gamma", "last", "is_falling")
+    kept = (*KroneckerFactored.kept, "is_adaptive", "refreshed_at", "gamma", "last")
 
     def __init__(
         self,
@@ -129,7 +127,6 @@ class KFAC(KroneckerFactored):
         self._is_adaptive, self._has_momentum = lr is None, momentum
         self._cases_of_model = slice(None, None, model_from_every)
         self._cg_steps = cg_steps
-        self._is_falling = damping is None  # λ, and γ with it
         self._gamma = math.nan  # γ, of the inverse at hand
         self._last: Matrices | None = None  # δ₀
         self._refreshed_at = math.nan  # λ when the inverse was computed
@@ -226,7 +223,7 @@ class KFAC(KroneckerFactored):
         return update <= FIRST or update % every == 0 or self._has_damping_moved()
 
     def _has_damping_moved(self) -> bool:
-        if self._is_adaptive and not self._is_falling:  # γ goes its own way
+        if self._is_adaptive:  # γ goes its own way
             return False
         return not 0.5 <= self._settings["damping"] / self._refreshed_at <= 2
 
@@ -247,7 +244,7 @@ class KFAC(KroneckerFactored):
                 return rivals
         if not self._is_due(seen):
             return [(self._gamma, self._inverse)]
-        goes_its_way = self._is_adaptive and not self._is_falling and math.isfinite(self._gamma)
+        goes_its_way = self._is_adaptive and math.isfinite(self._gamma)
         gamma = self._gamma if goes_its_way else math.sqrt(damping + self._settings["l2"])
         self._refreshed, self._refreshed_at = self._updates, damping
         return [(gamma, self._inverse.refreshed(self._statistics(), gamma))]
@@ -255,12 +252,7 @@ class KFAC(KroneckerFactored):
     def _prepare(self) -> None:
         """Compute one of the inverses of the next search for γ: no update shall pay for all (sec. 6.6.6)."""
         gammas = self._search().candidates(self._gamma, 0)
-        if (
-            self._is_adaptive
-            and not self._is_falling
-            and self._updates > FIRST
-            and 1 <= self._until_search() <= len(gammas)
-        ):
+        if self._is_adaptive and self._updates > FIRST and 1 <= self._until_search() <= len(gammas):
             gamma = gammas[self._until_search() - 1]  # γ itself comes last
             self._rivals.append((gamma, self._inverse.refreshed(self._statistics(), gamma)))
 
@@ -329,22 +321,20 @@ class KFAC(KroneckerFactored):
         return curved + (damping + self._settings["l2"]) * squares, slopes
 
     def _first_damping(self, seen: Seen) -> float:
-        """Return the λ whose step lowers the loss most, of some that fall by ten until it is lowered less.
+        """Return the typical curvature: where blocks differ, λ much above it would hold most of them still.
 
-        Where the loss is not known at other weights: the mean curvature.
+        Where the loss is known at other weights, it is raised until the batch trusts the step that it gives.
         """
+        damping = self._statistics().typical_curvature()
         if not seen.knows_the_loss:
-            self._is_falling = False
-            return self._statistics().mean_diagonal() or 1.0
-        damping, lowest = 0.0, math.inf
-        for power in range(TRIALS):
-            trial = (self._statistics().mean_diagonal() or 1.0) * 10 ** (3 - power)
-            gamma = math.sqrt(trial + self._settings["l2"])
+            return damping
+        for _ in range(TRIALS):
+            gamma = math.sqrt(damping + self._settings["l2"])
             inverse = self._inverse.refreshed(self._statistics(), gamma)
-            after = seen.h(self._best_move(seen, [(gamma, inverse)], trial).update)
-            if damping and not after < lowest:
+            move = self._best_move(seen, [(gamma, inverse)], damping)
+            if self._judgement(seen, move, seen.h(move.update)).model_is_trusted is not False:
                 break
-            damping, lowest = trial, after
+            damping *= RISE
         return damping
 
     # How it went
@@ -362,11 +352,7 @@ class KFAC(KroneckerFactored):
             foresees = move.model_change is not None and move.model_change <= 0
             judgement = AS_BEFORE if foresees else REJECTED
         if judgement is not AS_BEFORE:
-            self._is_falling = self._is_falling and _may_fall(move, judgement)
-            damping = self._settings["damping"]
-            self._settings["damping"] = (
-                max(damping / FALL, FLOOR) if self._is_falling else rule.next(damping, judgement)
-            )
+            self._settings["damping"] = rule.next(self._settings["damping"], judgement)
         return judgement, after
 
     def _judgement(self, seen: Seen, move: Move, after: float) -> Judgement:
@@ -400,8 +386,3 @@ class KFAC(KroneckerFactored):
         inverse = self._make_inverse()
         inverse.load_state_dict(state)
         return inverse
-
-
-def _may_fall(move: Move, judgement: Judgement) -> bool:
-    """Return whether damping may fall fast: M is trusted, and Δ was not cut to a small part of itself."""
-    return judgement.model_is_trusted is True and move.scale is not None and move.scale > SHORT
