@@ -97,7 +97,7 @@ class Statistics:
         )
 
     def typical_curvature(self) -> float:
-        """Return the geometric mean over parameters of the mean diagonal of their block; 1 where all are 0."""
+        """Return the geometric mean over parameters of the mean diagonal of their block; 1 where all is 0."""
         logarithms, count = 0.0, 0
         for factors in self.factors.values():
             means = (factors.inputs.size("trace") * factors.outputs.size("trace")).double().flatten()
