@@ -25,7 +25,7 @@ from optimizers.damping.levenberg_marquardt import (
 )
 from optimizers.damping.rescaling import best_multiples, model_change
 from optimizers.hyperparameter import Hyperparameter
-from optimizers.kronecker_factored import KroneckerFactored, check_settings
+from optimizers.kronecker_factored import KroneckerFactored, check_settings, share
 from optimizers.objectives import Objective
 from optimizers.seen import Seen
 from optimizers.solvers.cg import conjugate_gradients
@@ -104,8 +104,8 @@ class KFAC(KroneckerFactored):
         momentum: bool = True,  # no matter with lr
         decay: float = 0.95,  # of the averages of factors; 0: those of one batch, at each refresh
         refresh_every: int = 20,  # updates, T₃
-        statistics_from_every: int = 1,  # the factors know one of so many cases, 1/τ₁
-        model_from_every: int = 1,  # and so does the quadratic model, 1/τ₂
+        statistics_from_every: int | None = None,  # the factors know one of so many cases, 1/τ₁; None: of 8
+        model_from_every: int | None = None,  # and so does the quadratic model, 1/τ₂; None: of 4
         cg_steps: int = 1,  # on that model, K-FAC as their preconditioner; no matter with lr
         targets: Targets = "sampled",  # over which the Fisher matrix takes its expectation
         split: Norm | None = "trace",  # of damping between a layer's two factors, π
@@ -124,8 +124,10 @@ class KFAC(KroneckerFactored):
         )
         if inverse not in INVERSES:
             raise ValueError(f"inverse is one of {', '.join(INVERSES)}, got {inverse!r}.")
+        if lr is not None and statistics_from_every is None:
+            statistics_from_every = 1
         self._is_adaptive, self._has_momentum = lr is None, momentum
-        self._cases_of_model = slice(None, None, model_from_every)
+        self._model_from_every = model_from_every
         self._cg_steps = cg_steps
         self._gamma = math.nan  # γ, of the inverse at hand
         self._last: Matrices | None = None  # δ₀
@@ -267,7 +269,7 @@ class KFAC(KroneckerFactored):
     def _best_move(self, seen: Seen, tried: Sequence[tuple[float, Inverse]], damping: float) -> Move:
         """Return δ = α Δ + μ δ₀ by the inverse with which M(δ) is lowest (sec. 6.6.4, 6.6.6, 6.7)."""
         last = [] if self._last is None else [fitted(self._last, seen.gradients)]
-        jacobian = Jacobian(seen.network, cases=self._cases_of_model)
+        jacobian = Jacobian(seen.network, cases=share(seen, self._model_from_every, 4))
         directions = [self._direction(seen, inverse, jacobian, damping) for _, inverse in tried]
         quadratic, slopes = self._model_along(seen, [*directions, *last], jacobian, damping)
         moves = []

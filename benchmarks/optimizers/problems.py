@@ -46,12 +46,14 @@ PROBLEMS = {
         data="curves", batch=500, widths=(784, 400, 200, 100, 50, 25, 6, 25, 50, 100, 200, 400, 784)
     ),
     "mnist": Problem(data="mnist", batch=500, widths=(784, 400, 200, 100, 30, 100, 200, 400, 784)),
-    "cifar10": Problem(data="cifar10", batch=200, channels=(16, 32, 32)),
+    "cifar10": Problem(data="cifar10", batch=500, channels=(16, 32, 32)),
+    "cifar10-200": Problem(data="cifar10", batch=200, channels=(16, 32, 32)),
 }
 SMALL = {
     "curves": Problem(data="digits", batch=100, widths=(64, 30, 20, 6, 20, 30, 64)),
     "mnist": Problem(data="digits", batch=100, widths=(64, 30, 10, 30, 64)),
     "cifar10": Problem(data="digits", batch=100, channels=(4, 8)),
+    "cifar10-200": Problem(data="digits", batch=40, channels=(4, 8)),
 }
 """What stands in for each to show that everything works: small networks for digits, which need no file."""
 

@@ -426,6 +426,38 @@ def test_factors_and_model_can_be_of_fewer_cases(a_network, a_batch):
 
 
 @pytest.mark.row(163)
+@pytest.mark.parametrize(
+    ("cases", "statistics_from_every", "model_from_every"),
+    [(900, 8, 4), (500, 5, 4), (299, 2, 2), (199, 1, 1)],
+)
+def test_without_being_told_factors_know_an_eighth_and_the_model_a_fourth_of_a_batch_or_a_hundred_cases(
+    a_network, a_batch, cases, statistics_from_every, model_from_every
+):
+    found = []
+    for settings in (
+        {},
+        {"statistics_from_every": statistics_from_every, "model_from_every": model_from_every},
+    ):
+        model = a_network(4, 5, 3)
+        optimizer = KFAC(model, CrossEntropy(), damping=1.0, generator=a_stream(), **settings)
+        run(optimizer, a_batch(cases, 4, 3), 2)
+        found.append(theta(model))
+
+    assert torch.equal(*found)
+
+
+@pytest.mark.row(163)
+def test_with_a_length_of_step_factors_know_every_case(a_network, a_batch):
+    found = []
+    for settings in ({}, {"statistics_from_every": 1}):
+        model = a_network(4, 5, 3)
+        KFAC(model, CrossEntropy(), lr=0.1, generator=a_stream(), **settings).step(*a_batch(900, 4, 3))
+        found.append(theta(model))
+
+    assert torch.equal(*found)
+
+
+@pytest.mark.row(163)
 def test_the_model_of_fewer_cases_has_their_curvature_and_the_gradient_of_all(a_network, a_batch):
     (inputs, targets), objective = a_batch(16, 4, 3), CrossEntropy()
     model = a_network(4, 5, 3)
