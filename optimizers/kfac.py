@@ -19,7 +19,6 @@ from optimizers.damping.factor_damping import FactorDamping, best
 from optimizers.damping.factored import Norm
 from optimizers.damping.levenberg_marquardt import (
     AS_BEFORE,
-    FLOOR,
     REJECTED,
     Judgement,
     LevenbergMarquardt,
@@ -27,7 +26,7 @@ from optimizers.damping.levenberg_marquardt import (
 from optimizers.damping.rescaling import best_multiples, model_change
 from optimizers.groups import Params
 from optimizers.hyperparameter import Hyperparameter
-from optimizers.kronecker_factored import KroneckerFactored, check_settings
+from optimizers.kronecker_factored import KroneckerFactored, check_settings, share
 from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.seen import Seen
@@ -47,8 +46,7 @@ FIRST = 3  # updates, in which averages still change much: inverses are computed
 ADAPT_EVERY = 5  # updates between two changes of λ, T₁
 SEARCH_EVERY = 20  # updates, at least, between two searches for γ, T₂
 TRIALS = 8  # of λ on the first batch
-FALL = 10.0  # by how much a λ that was found there falls, until M or Δ are first not to be trusted further
-SHORT = 0.2  # of α
+RISE = 10.0  # from one of them to the next
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +93,7 @@ class KFAC(KroneckerFactored):
         Hyperparameter(name="refresh_every", kind="int", default=20, low=1, high=100, log=True),
     )
 
-    kept = (*KroneckerFactored.kept, "is_adaptive", "refreshed_at", "gamma", "last", "is_falling")
+    kept = (*KroneckerFactored.kept, "is_adaptive", "refreshed_at", "gamma", "last")
     shared = (*KroneckerFactored.shared, "damping")
 
     def __init__(
@@ -110,8 +108,8 @@ class KFAC(KroneckerFactored):
         momentum: bool = True,  # no matter with lr
         decay: float = 0.95,  # of the averages of factors; 0: those of one batch, at each refresh
         refresh_every: int = 20,  # updates, T₃
-        statistics_from_every: int = 1,  # the factors know one of so many cases, 1/τ₁
-        model_from_every: int = 1,  # and so does the quadratic model, 1/τ₂
+        statistics_from_every: int | None = None,  # the factors know one of so many cases, 1/τ₁; None: of 8
+        model_from_every: int | None = None,  # and so does the quadratic model, 1/τ₂; None: of 4
         cg_steps: int = 1,  # on that model, K-FAC as their preconditioner; no matter with lr
         targets: Targets = "sampled",  # over which the Fisher matrix takes its expectation
         split: Norm | None = "trace",  # of damping between a layer's two factors, π
@@ -132,10 +130,11 @@ class KFAC(KroneckerFactored):
         )
         if inverse not in INVERSES:
             raise ValueError(f"inverse is one of {', '.join(INVERSES)}, got {inverse!r}.")
+        if lr is not None and statistics_from_every is None:
+            statistics_from_every = 1
         self._is_adaptive, self._has_momentum = lr is None, momentum
-        self._cases_of_model = slice(None, None, model_from_every)
+        self._model_from_every = model_from_every
         self._cg_steps = cg_steps
-        self._is_falling = damping is None  # λ, and γ with it
         self._gamma = math.nan  # γ, of the inverse at hand
         self._last: Matrices | None = None  # δ₀
         self._refreshed_at = math.nan  # λ when the inverse was computed
@@ -251,7 +250,7 @@ class KFAC(KroneckerFactored):
         return self._averages.decay > 0 and not self._is_adaptive
 
     def _has_damping_moved(self) -> bool:
-        if self._is_adaptive and not self._is_falling:  # γ goes its own way
+        if self._is_adaptive:  # γ goes its own way
             return False
         return not 0.5 <= self._settings["damping"] / self._refreshed_at <= 2
 
@@ -274,7 +273,7 @@ class KFAC(KroneckerFactored):
         due = self._due(seen)
         if not due:
             return [(self._gamma, self._inverse)]
-        goes_its_way = self._is_adaptive and not self._is_falling and math.isfinite(self._gamma)
+        goes_its_way = self._is_adaptive and math.isfinite(self._gamma)
         gamma = self._gamma if goes_its_way else self._gamma_at(damping)
         self._note_refreshed(due)
         return [(gamma, self._inverse.refreshed(self._statistics(), gamma, only=due))]
@@ -288,12 +287,7 @@ class KFAC(KroneckerFactored):
     def _prepare(self) -> None:
         """Compute one of the inverses of the next search for γ: no update shall pay for all (sec. 6.6.6)."""
         gammas = self._search().candidates(self._gamma, 0)
-        if (
-            self._is_adaptive
-            and not self._is_falling
-            and self._updates > FIRST
-            and 1 <= self._until_search() <= len(gammas)
-        ):
+        if self._is_adaptive and self._updates > FIRST and 1 <= self._until_search() <= len(gammas):
             gamma = gammas[self._until_search() - 1]  # γ itself comes last
             self._rivals.append((gamma, self._inverse.refreshed(self._statistics(), gamma)))
 
@@ -309,7 +303,7 @@ class KFAC(KroneckerFactored):
         """Return δ = α Δ + μ δ₀ by the inverse with which M(δ) is lowest (sec. 6.6.4, 6.6.6, 6.7)."""
         fastest, speeds = self._speeds()
         last = [] if self._last is None else [times(fitted(self._last, seen.gradients), speeds)]
-        jacobian = Jacobian(seen.network, cases=self._cases_of_model)
+        jacobian = Jacobian(seen.network, cases=share(seen, self._model_from_every, 4))
         directions = [
             times(self._direction(seen, inverse, jacobian, damping), speeds) for _, inverse in tried
         ]
@@ -383,22 +377,20 @@ class KFAC(KroneckerFactored):
         return quadratic, slopes
 
     def _first_damping(self, seen: Seen) -> float:
-        """Return the λ whose step lowers the loss most, of some that fall by ten until it is lowered less.
+        """Return the typical curvature: where blocks differ, λ much above it would hold most of them still.
 
-        Where the loss is not known at other weights: the mean curvature.
+        Where the loss is known at other weights, it is raised until the batch trusts the step that it gives.
         """
+        damping = self._statistics().typical_curvature()
         if not seen.knows_the_loss:
-            self._is_falling = False
-            return self._statistics().mean_diagonal() or 1.0
-        damping, lowest = 0.0, math.inf
-        for power in range(TRIALS):
-            trial = (self._statistics().mean_diagonal() or 1.0) * 10 ** (3 - power)
-            gamma = self._gamma_at(trial)
+            return damping
+        for _ in range(TRIALS):
+            gamma = self._gamma_at(damping)
             inverse = self._inverse.refreshed(self._statistics(), gamma)
-            after = seen.h(self._best_move(seen, [(gamma, inverse)], trial).update)
-            if damping and not after < lowest:
+            move = self._best_move(seen, [(gamma, inverse)], damping)
+            if self._judgement(seen, move, seen.h(move.update)).model_is_trusted is not False:
                 break
-            damping, lowest = trial, after
+            damping *= RISE
         return damping
 
     # How it went
@@ -416,11 +408,7 @@ class KFAC(KroneckerFactored):
             foresees = move.model_change is not None and move.model_change <= 0
             judgement = AS_BEFORE if foresees else REJECTED
         if judgement is not AS_BEFORE:
-            self._is_falling = self._is_falling and _may_fall(move, judgement)
-            damping = self._settings["damping"]
-            self._set_damping(
-                max(damping / FALL, FLOOR) if self._is_falling else rule.next(damping, judgement)
-            )
+            self._set_damping(rule.next(self._settings["damping"], judgement))
         return judgement, after
 
     def _judgement(self, seen: Seen, move: Move, after: float) -> Judgement:
@@ -464,8 +452,3 @@ def _lowest(moves: Sequence[Move]) -> Move:
     changes = [math.nan if move.model_change is None else move.model_change for move in moves]
     is_any = any(math.isfinite(change) for change in changes)
     return moves[best([move.gamma for move in moves], changes) if is_any else 0]
-
-
-def _may_fall(move: Move, judgement: Judgement) -> bool:
-    """Return whether damping may fall fast: M is trusted, and Δ was not cut to a small part of itself."""
-    return judgement.model_is_trusted is True and move.scale is not None and move.scale > SHORT

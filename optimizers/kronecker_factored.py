@@ -29,6 +29,8 @@ from optimizers.stopwatch import Stopwatch
 from optimizers.streams import retold, stream_beside, stream_of, told
 from optimizers.usual_loop import Closure, Hearing, loss_scale, unscaled
 
+FEWEST = 100  # cases to estimate from, where their share is not told
+
 
 class KroneckerFactored(Hearing):
     """Learns the factors of a model's blocks from batches; a subclass decides what step to take by them.
@@ -56,7 +58,7 @@ class KroneckerFactored(Hearing):
         *,
         decay: float,
         targets: Targets,
-        statistics_from_every: int,
+        statistics_from_every: int | None,
         generator: Generator | None,
         group: Group,
     ) -> None:
@@ -68,7 +70,7 @@ class KroneckerFactored(Hearing):
         self._explained: set[str] = set()  # blocks whose gradients were compared with their rows
         self._pairs: list[Pair] = []
         self._targets = targets
-        self._cases = slice(None, None, statistics_from_every) if statistics_from_every > 1 else ALL
+        self._statistics_from_every = statistics_from_every
         self._averages = RunningStatistics(decay=decay)
         self._updates = 0
         self._refreshed: dict[str, int] = {}  # by block: at which of them its inverse was computed
@@ -206,7 +208,7 @@ class KroneckerFactored(Hearing):
     def _estimate(self, seen: Seen) -> bool:
         """Average the batch into the factors (sec. 6.5), or return False when its own are not finite."""
         stream = stream_of(self._processes.rank, self._processes.size, self._generator)
-        rows, cases = seen.rows_at(self._targets, self._cases, stream)
+        rows, cases = seen.rows_at(self._targets, share(seen, self._statistics_from_every, 8), stream)
         with torch.no_grad():
             of_batch = summed(rows, pairs=self._pairs)
             if not self._averages.update(joined(of_batch, rows, cases, self._processes)):
@@ -331,6 +333,13 @@ class KroneckerFactored(Hearing):
             self.listen()
 
 
+def share(seen: Seen, every: int | None, most: int) -> slice:
+    """Return one case of so many; where that is not told, of at most `most`, and so that FEWEST are left."""
+    if every is None:
+        every = max(1, min(most, len(seen.network.inputs) // FEWEST))
+    return slice(None, None, every) if every > 1 else ALL
+
+
 def _of_constructor(kind: type) -> set[str]:
     return set(inspect.signature(kind).parameters) - {"params"}
 
@@ -342,7 +351,7 @@ def check_settings(
     l2: float,
     decay: float = 0.0,
     targets: str = "sampled",
-    **counts: int,
+    **counts: int | None,
 ) -> None:
     """Raise ValueError, with its name, for a setting out of range; None is found while training."""
     if lr is not None and not 0 <= lr < math.inf:
@@ -356,5 +365,5 @@ def check_settings(
     if targets not in {"sampled", "exact", "data"}:
         raise ValueError(f"targets are 'sampled', 'exact' or 'data', got {targets!r}.")
     for name, count in counts.items():
-        if count < 1:
+        if count is not None and count < 1:
             raise ValueError(f"{name} is a count and must be at least 1, got {count!r}.")

@@ -106,15 +106,16 @@ class Statistics:
         costs = {name: sum(side.cost() for side in _sides(self.factors[name])) for name in work}
         return divided(work, costs, processes, next(iter(self.factors.values())).inputs.values.device)
 
-    def mean_diagonal(self) -> float:
-        """Return the mean of the diagonal of the block-diagonal matrix: the scale of its curvature."""
-        total, count = 0.0, 0
+    def typical_curvature(self) -> float:
+        """Return the geometric mean over parameters of the mean diagonal of their block; 1 where all is 0."""
+        logarithms, count = 0.0, 0
         for factors in self.factors.values():
-            means = (factors.inputs.size("trace") * factors.outputs.size("trace")).double()
+            means = (factors.inputs.size("trace") * factors.outputs.size("trace")).double().flatten()
+            curved = means[means > 0]
             entries = factors.inputs.values.shape[-1] * factors.outputs.values.shape[-1]
-            total += entries * float(means.sum())
-            count += entries * means.numel()
-        return total / count
+            logarithms += entries * float(curved.log().sum())
+            count += entries * len(curved)
+        return math.exp(logarithms / count) if count else 1.0
 
 
 def measure(

@@ -286,19 +286,43 @@ def test_the_first_damping_goes_with_the_scale_of_the_loss(scale):
     assert 0.05 < found[1] / found[0] / scale < 20
 
 
-def test_damping_that_was_found_falls_tenfold_until_model_or_direction_are_trusted_less(a_network):
-    mixed = torch.randn(60, 8, generator=a_stream(), dtype=torch.float64)
-    cases = (mixed @ torch.randn(8, 8, generator=a_stream(9), dtype=torch.float64) > 0).double()
-    model = a_network(8, 6, 3, 6, 8, activation=nn.Sigmoid)
-    steps = run(KFAC(model, Bernoulli(), generator=a_stream()), (cases, cases), 21)
-    falls, ratios = True, []
-    for step, following in itertools.pairwise(steps[4::5]):
-        falls = falls and step.reduction_ratio > 0.75 and step.scale > 0.2
-        ratios.append(following.damping / step.damping)
-        assert ratios[-1] == pytest.approx(0.1 if falls else OMEGA)
+def test_damping_begins_at_the_geometric_mean_of_the_curvature_of_all_parameters(a_network, a_batch):
+    model, (inputs, targets) = a_network(4, 5, 3), a_batch(1, 4, 3)  # of one case the factors are exact
+    curvature = fisher(model, CrossEntropy(), inputs).diag().split([4 * 5, 5, 5 * 3, 3])
+    blocks = torch.cat(curvature[:2]), torch.cat(curvature[2:])
+    optimizer = KFAC(model, CrossEntropy(), targets="exact")
+    CrossEntropy().loss(model(inputs), targets).backward()
 
-    assert ratios[0] < 0.2 < ratios[-1]  # it fell, and then it did not
-    assert steps[5].factor_damping == pytest.approx(math.sqrt(steps[5].damping))  # γ with it, at once
+    found = optimizer.step().damping
+
+    means = torch.cat([block.mean().expand(len(block)) for block in blocks])
+    assert found == pytest.approx(means.log().mean().exp().item())
+
+
+@pytest.mark.parametrize("spread", [1.0, 20.0])  # of the weights
+def test_damping_begins_ten_times_higher_as_often_as_the_first_batch_does_not_trust_the_step(
+    a_network, a_batch, spread
+):
+    start, batch = a_network(8, 6, 3, 6, 4), a_batch(20, 8, 4)
+    with torch.no_grad():
+        for parameter in start.parameters():
+            parameter.mul_(spread)
+    unraised = KFAC(copy.deepcopy(start), CrossEntropy(), generator=a_stream())
+    CrossEntropy().loss(unraised._model(batch[0]), batch[1]).backward()
+    damping = unraised.step().damping  # where the loss is known nowhere else
+    raised = 0
+    while ratio_of_first_step(copy.deepcopy(start), batch, damping) < 0.25:
+        damping, raised = 10 * damping, raised + 1
+
+    found = KFAC(start, CrossEntropy(), generator=a_stream()).step(*batch).damping
+
+    assert raised == (0 if spread == 1 else 1)
+    assert found == pytest.approx(damping)
+
+
+def ratio_of_first_step(model, batch, damping):
+    step = KFAC(model, CrossEntropy(), damping=damping, generator=a_stream()).step(*batch)
+    return (CrossEntropy().loss(model(batch[0]), batch[1]).item() - step.loss) / step.model_change
 
 
 def test_a_given_damping_is_where_it_begins(a_network, a_batch):
@@ -399,6 +423,38 @@ def test_factors_and_model_can_be_of_fewer_cases(a_network, a_batch):
     whole = KFAC(a_network(4, 5, 3), CrossEntropy(), damping=1.0, generator=a_stream())
     whole.step(inputs, targets)
     assert not torch.equal(whole.state_dict()["averages"]["factors"]["0.weight"]["outputs"], kept[0])
+
+
+@pytest.mark.row(163)
+@pytest.mark.parametrize(
+    ("cases", "statistics_from_every", "model_from_every"),
+    [(900, 8, 4), (500, 5, 4), (299, 2, 2), (199, 1, 1)],
+)
+def test_without_being_told_factors_know_an_eighth_and_the_model_a_fourth_of_a_batch_or_a_hundred_cases(
+    a_network, a_batch, cases, statistics_from_every, model_from_every
+):
+    found = []
+    for settings in (
+        {},
+        {"statistics_from_every": statistics_from_every, "model_from_every": model_from_every},
+    ):
+        model = a_network(4, 5, 3)
+        optimizer = KFAC(model, CrossEntropy(), damping=1.0, generator=a_stream(), **settings)
+        run(optimizer, a_batch(cases, 4, 3), 2)
+        found.append(theta(model))
+
+    assert torch.equal(*found)
+
+
+@pytest.mark.row(163)
+def test_with_a_length_of_step_factors_know_every_case(a_network, a_batch):
+    found = []
+    for settings in ({}, {"statistics_from_every": 1}):
+        model = a_network(4, 5, 3)
+        KFAC(model, CrossEntropy(), lr=0.1, generator=a_stream(), **settings).step(*a_batch(900, 4, 3))
+        found.append(theta(model))
+
+    assert torch.equal(*found)
 
 
 @pytest.mark.row(163)
