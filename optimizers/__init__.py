@@ -28,6 +28,7 @@ from optimizers.prong import PRONG
 from optimizers.rules import register
 from optimizers.step import Step
 from optimizers.transformed_layer import TransformedLayer
+from optimizers.truncated_natural_gradient import TruncatedNaturalGradient
 from optimizers.unitwise_gauss_newton import UnitwiseGaussNewton
 from optimizers.updated_backpropagation import UpdatedBackpropagation
 
@@ -54,6 +55,7 @@ __all__ = [
     "OnlineNaturalGradient",
     "Step",
     "TransformedLayer",
+    "TruncatedNaturalGradient",
     "UnitwiseGaussNewton",
     "UpdatedBackpropagation",
     "register",

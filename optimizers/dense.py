@@ -29,8 +29,10 @@ from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.solvers.eigen import eigen
+from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
-from optimizers.whole import Whole
+from optimizers.usual_loop import needs_the_batch
+from optimizers.whole import Given, Whole
 
 LIMIT = 5000  # parameters; the matrix takes 200 MB in float64, its inverse some seconds
 
@@ -66,12 +68,13 @@ class _Dense(Whole, ABC):
         super().__init__(model, objective, {"lr": lr, "damping": damping, "l2": l2}, generator, group)
 
     def _update(
-        self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
+        self, given: Given, gradient: Tensor, watch: Stopwatch
     ) -> tuple[Tensor, dict[str, Any]] | None:
         settings = self.param_groups[0]
         with watch.phase("curvature"):
-            [matrix] = self._of_all([self._matrix(network, targets)], targets)
-            matrix = self._blocks(tikhonov(matrix, float(settings["l2"])), network)
+            own = self._matrix(given.metric, given.targets)
+            [matrix] = self._of_all([own], given.metric.inputs)
+            matrix = self._blocks(tikhonov(matrix, float(settings["l2"])), given.network)
         if not matrix.isfinite().all():
             return None
         with watch.phase("solve"):
@@ -170,6 +173,15 @@ class NaturalGradient(_Dense):
             raise ValueError(f"samples counts draws for each case and must be at least 1, got {samples!r}.")
         self._kind, self._samples = kind, samples
         super().__init__(model, objective, **settings)
+
+    @needs_the_batch
+    def step(  # type: ignore[override]  # a batch, no closure
+        self, inputs: Tensor, targets: Tensor, *, statistics: Tensor | None = None
+    ) -> Step:
+        """Take one update on a batch, with the Fisher matrix of these inputs, or of those in `statistics`."""
+        if statistics is not None and self._kind == "empirical":
+            raise ValueError("The empirical matrix asks for targets: it can be that of the batch alone.")
+        return self._precisely(inputs, targets, statistics)
 
     def _matrix(self, network: Network, targets: Tensor) -> Tensor:
         outputs = network(network.params)

@@ -11,7 +11,7 @@ from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.running_average import Running, averaged
 from optimizers.stopwatch import Stopwatch
-from optimizers.whole import Whole
+from optimizers.whole import Given, Whole
 
 Source: TypeAlias = Literal[
     "chapelle_erhan", "gauss_newton", "empirical_fisher", "becker_lecun", "becker_lecun_hessian"
@@ -70,8 +70,9 @@ class DiagonalNewton(Whole):
             diagonals.check_sequence(self._model, ANY_LAYERS)
 
     def _update(
-        self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
+        self, given: Given, gradient: Tensor, watch: Stopwatch
     ) -> tuple[Tensor, dict[str, Any]] | None:
+        network, targets = given.network, given.targets
         lr, damping, exponent, decay = (
             float(self.param_groups[0][name]) for name in ("lr", "damping", "exponent", "decay")
         )

@@ -15,12 +15,15 @@ from optimizers.curvature.structural import Penalised, Watched, hidden_layers
 from optimizers.curvature.vectors import Params, flat, shaped
 from optimizers.damping.levenberg_marquardt import REJECTED, LevenbergMarquardt
 from optimizers.damping.line_search import backtrack
+from optimizers.height import Height
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
-from optimizers.processes import Group, Processes
+from optimizers.processes import Group
 from optimizers.solvers.cg import Product, Solved, conjugate_gradients
+from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
-from optimizers.whole import Whole
+from optimizers.usual_loop import needs_the_batch
+from optimizers.whole import Given, Whole
 
 Curvature: TypeAlias = Literal["gauss_newton", "hessian"]
 Preconditioner: TypeAlias = Literal["empirical_fisher", "gauss_newton", "none"]
@@ -114,13 +117,22 @@ class HessianFree(Whole):
         self._structural, self._hidden = structural, tuple(hidden)
         self._last: Params = {}  # the last solution, by name: layers may be unfrozen
 
+    @needs_the_batch
+    def step(  # type: ignore[override]  # a batch, no closure
+        self, inputs: Tensor, targets: Tensor, *, statistics: Tensor | None = None
+    ) -> Step:
+        """Take one update on a batch, with the curvature of these inputs, or of those in `statistics`."""
+        if statistics is not None and self._curvature == "hessian":
+            raise ValueError("The Hessian asks for targets: it can be that of the batch alone.")
+        return self._precisely(inputs, targets, statistics)
+
     def _update(
-        self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
+        self, given: Given, gradient: Tensor, watch: Stopwatch
     ) -> tuple[Tensor, dict[str, Any]] | None:
-        settings = self.param_groups[0]
+        settings, network, targets = self.param_groups[0], given.network, given.targets
         damping, l2 = float(settings["damping"]), float(settings["l2"])
         with torch.no_grad(), watch.phase("curvature"):
-            model = self._model_of(network, targets, damping, l2)
+            model = self._model_of(given, damping, l2)
             precondition = self._preconditioned(network, targets, damping + l2)
         with torch.no_grad(), watch.phase("solve"):
             solved = conjugate_gradients(
@@ -137,7 +149,7 @@ class HessianFree(Whole):
             return self._judged(network, gradient, solved, model, height)
 
     def _judged(
-        self, network: Network, gradient: Tensor, solved: Solved, model: "Model", height: "Height"
+        self, network: Network, gradient: Tensor, solved: Solved, model: "Model", height: Height
     ) -> tuple[Tensor, dict[str, Any]]:
         """Return the step, after going back along the iterates and along itself; damping follows ρ."""
         settings, rule = self.param_groups[0], LevenbergMarquardt()
@@ -167,14 +179,15 @@ class HessianFree(Whole):
             "iterations": solved.iterations,
         }
 
-    def _model_of(self, network: Network, targets: Tensor, damping: float, l2: float) -> "Model":
+    def _model_of(self, given: Given, damping: float, l2: float) -> "Model":
+        network = given.metric
         if self._curvature == "hessian":
-            product = hessian(network, lambda outputs: self._objective.loss(outputs, targets))
-            return Model(lambda vector: self._of_all([product(vector)], targets)[0], damping, l2)
+            product = hessian(network, lambda outputs: self._objective.loss(outputs, given.targets))
+            return Model(lambda vector: self._of_all([product(vector)], given.targets)[0], damping, l2)
         traced = self._cg_steps >= TRACED_FROM
         if not self._structural:
             jacobian = Jacobian(network, traced=traced, cases=self._cases)
-            return Model(self._product(jacobian, self._objective, targets), damping, l2)
+            return Model(self._product(jacobian, self._objective), damping, l2)
         watched = Network(Watched(self._model, self._hidden), network.inputs)
         watched.masks = {f"model.{name}": masks for name, masks in network.masks.items()}
         jacobian = Jacobian(watched, traced=traced, cases=self._cases)
@@ -182,14 +195,15 @@ class HessianFree(Whole):
         penalised = Penalised(objective=self._objective, strength=self._structural * damping, outputs=size)
 
         def length(update: Tensor) -> float:
-            [mean] = self._of_all([penalised.length(jacobian.push(update))], targets[self._cases])
+            [mean] = self._of_all([penalised.length(jacobian.push(update))], network.inputs[self._cases])
             return penalised.strength * float(mean)
 
-        return Model(self._product(jacobian, penalised, targets), damping, l2, length)
+        return Model(self._product(jacobian, penalised), damping, l2, length)
 
-    def _product(self, jacobian: Jacobian, objective: Curved, targets: Tensor) -> Product:
+    def _product(self, jacobian: Jacobian, objective: Curved) -> Product:
         """Return v -> B v, B that of the cases of all processes."""
-        return lambda vector: self._of_all([fisher(jacobian, objective, vector)], targets[self._cases])[0]
+        cases = jacobian.network.inputs[self._cases]
+        return lambda vector: self._of_all([fisher(jacobian, objective, vector)], cases)[0]
 
     def _preconditioned(self, network: Network, targets: Tensor, shift: float) -> Product | None:
         """Return v -> P⁻¹ v, P = (diag B + λ + η)^ξ."""
@@ -243,25 +257,6 @@ class Model:
         return (
             damped - (self.damping * float(update.double() @ update.double()) + self.structural(update)) / 2
         )
-
-
-@dataclass(frozen=True)
-class Height:
-    """h at θ + δ: on one batch, with the same dropout masks and normalisation; ∞ where it is no number."""
-
-    objective: Objective
-    network: Network
-    targets: Tensor
-    l2: float
-    processes: Processes
-
-    def __call__(self, update: Tensor) -> float:
-        params = self.network.params
-        moved = {name: params[name] + change for name, change in shaped(update, params).items()}
-        own = float(self.objective.loss(self.network(moved), self.targets))
-        height = self.processes.mean(own, len(self.targets), update.device)
-        height += self.l2 / 2 * float(flat(moved).square().sum()) if self.l2 else 0.0
-        return math.inf if math.isnan(height) else height
 
 
 def is_kept(iteration: int) -> bool:

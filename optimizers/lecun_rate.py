@@ -14,7 +14,7 @@ from optimizers.running_average import Running, averaged
 from optimizers.solvers.power_iteration import largest_eigenvalue
 from optimizers.stopwatch import Stopwatch
 from optimizers.streams import stream_on
-from optimizers.whole import Whole
+from optimizers.whole import Given, Whole
 
 
 @final
@@ -56,8 +56,9 @@ class LeCunRate(Whole):
         self._direction: Params = {}
 
     def _update(
-        self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
+        self, given: Given, gradient: Tensor, watch: Stopwatch
     ) -> tuple[Tensor, dict[str, Any]] | None:
+        network, targets = given.network, given.targets
         settings = self.param_groups[0]
         with watch.phase("curvature"):
             size, direction = self._largest(network, targets)

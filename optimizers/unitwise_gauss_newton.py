@@ -5,7 +5,6 @@ import torch
 from torch import Tensor, nn
 
 from optimizers.curvature.diagonals import backpropagated, check_sequence
-from optimizers.curvature.network import Network
 from optimizers.curvature.unit_blocks import solve_by_unit, unit_blocks
 from optimizers.curvature.vectors import Params, flat, shaped
 from optimizers.errors import NotPositiveDefiniteError, SingularFactorError
@@ -13,7 +12,7 @@ from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.stopwatch import Stopwatch
-from optimizers.whole import Whole
+from optimizers.whole import Given, Whole
 
 REMEDY = "Take KFAC, which knows any layers, or DiagonalNewton."
 
@@ -50,9 +49,10 @@ class UnitwiseGaussNewton(Whole):
         check_sequence(self._model, REMEDY)
 
     def _update(
-        self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
+        self, given: Given, gradient: Tensor, watch: Stopwatch
     ) -> tuple[Tensor, dict[str, Any]] | None:
         """Raise SingularFactorError naming a layer of which a unit has no inverse."""
+        network, targets = given.network, given.targets
         settings, slopes = self.param_groups[0], shaped(gradient, network.params)
         with torch.no_grad(), watch.phase("curvature"):
             model = check_sequence(self._model, REMEDY)

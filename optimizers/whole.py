@@ -1,8 +1,8 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, final
 
 import torch
 from torch import Generator, Tensor, autograd, nn
@@ -19,6 +19,16 @@ from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 from optimizers.streams import retold, stream_beside, stream_of, stream_on, told
 from optimizers.usual_loop import needs_the_batch
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What an update is made from."""
+
+    network: Network  # on the batch whose loss it lowers
+    targets: Tensor
+    metric: Network  # on the inputs whose curvature counts: the same, unless others were told
 
 
 class Whole(Optimizer, ABC):
@@ -52,7 +62,7 @@ class Whole(Optimizer, ABC):
 
     @abstractmethod
     def _update(
-        self, network: Network, targets: Tensor, gradient: Tensor, watch: Stopwatch
+        self, given: Given, gradient: Tensor, watch: Stopwatch
     ) -> tuple[Tensor, dict[str, Any]] | None:
         """Return what to add to the parameters, and what else the `Step` tells; None to skip the batch."""
 
@@ -62,20 +72,25 @@ class Whole(Optimizer, ABC):
 
         Raises UnsupportedModelError for a model in half precision, and what the rule raises.
         """
+        return self._precisely(inputs, targets)
+
+    def _precisely(self, inputs: Tensor, targets: Tensor, statistics: Tensor | None = None) -> Step:
         _check_precise(self._model)
         with eagerly(), torch.autocast(inputs.device.type, enabled=False):  # curvature needs all digits
-            return self._taken(inputs, targets)
+            network = Network(self._model, inputs)
+            metric = network if statistics is None else Network(self._model, statistics)
+            return self._taken(Given(network=network, targets=targets, metric=metric))
 
-    def _taken(self, inputs: Tensor, targets: Tensor) -> Step:
+    def _taken(self, given: Given) -> Step:
         settings, watch = self.param_groups[0], Stopwatch()
-        network = Network(self._model, inputs)
+        network, targets = given.network, given.targets
         with watch.phase("gradient"):
             loss, gradient = self._gradient(network, targets, float(settings.get("l2", 0.0)))
         damping = float(settings.get("damping", 0.0))
         skipped = Step(loss=loss, damping=damping, gradient_norm=float(gradient.norm()), update_norm=0.0)
         if not (math.isfinite(loss) and gradient.isfinite().all()):
             return skipped
-        taken = self._update(network, targets, gradient, watch)
+        taken = self._update(given, gradient, watch)
         if taken is None:
             return skipped
         update, told_besides = taken

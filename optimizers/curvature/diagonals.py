@@ -17,6 +17,7 @@ from optimizers.errors import UnsupportedModelError
 from optimizers.objectives import Objective
 
 ELEMENTWISE = (nn.Identity, nn.Tanh, nn.Sigmoid, nn.ReLU, nn.Softplus, nn.SiLU, nn.ELU)
+AT_ONCE = 2**24  # numbers: gradients of cases in memory
 OTHER_DIAGONALS = "Take the exact diagonal, or that of chapelle_erhan, which know any layer."
 
 
@@ -140,7 +141,15 @@ def _outputs(network: Network) -> Tensor:
 
 
 def _mean_squares(network: Network, rows: Tensor) -> Params:
-    return {name: rows.square().mean(dim=0) for name, rows in pull_by_case(network, rows).items()}
+    """Return them of some cases at a time: each case has a gradient of its own in memory."""
+    size = sum(tensor.numel() for tensor in network.params.values())
+    step = max(AT_ONCE // size, 1)
+    total = {name: torch.zeros_like(tensor) for name, tensor in network.params.items()}
+    for start in range(0, len(rows), step):
+        cases = slice(start, min(start + step, len(rows)))
+        for name, gradients in pull_by_case(network, rows[cases], cases).items():
+            total[name] += gradients.square_().sum(dim=0)
+    return {name: tensor / len(rows) for name, tensor in total.items()}
 
 
 def _diagonal_of_curvature(objective: Objective, outputs: Tensor) -> Tensor:

@@ -183,22 +183,22 @@ def output_gradients(objective: Objective, outputs: Tensor, targets: Tensor) -> 
     return grad(lambda z: len(z) * objective.loss(z, targets))(outputs)  # type: ignore[no-any-return]
 
 
-def pull_by_case(network: Network, rows: Tensor) -> Params:
-    """Return Jᵀ u of each case alone, so that every tensor has one row per case."""
+def pull_by_case(network: Network, rows: Tensor, cases: slice = slice(None)) -> Params:
+    """Return Jᵀ u of each of these cases alone, so that every tensor has one row per case."""
 
     def one(inputs: Tensor, masks: Masks, row: Tensor) -> Params:
         pull = vjp(lambda params: network.one(params, inputs, masks), network.params)[1]
         pulled: Params = pull(row)[0]
         return pulled
 
+    inputs, masks = network.inputs[cases], network.masks_of(cases)
     if network.is_recurrent:  # torch's recurrent layers write in place, which vmap cannot batch
-        singles = [slice(case, case + 1) for case in range(len(rows))]
-        return _stacked([one(network.inputs[s][0], _first(network.masks_of(s)), rows[s][0]) for s in singles])
-    return vmap(one)(network.inputs, network.masks, rows)
+        return _stacked([one(inputs[case], _of_case(masks, case), rows[case]) for case in range(len(rows))])
+    return vmap(one)(inputs, masks, rows)
 
 
-def _first(masks: Masks) -> Masks:
-    return {name: [mask[0] for mask in of_module] for name, of_module in masks.items()}
+def _of_case(masks: Masks, case: int) -> Masks:
+    return {name: [mask[case] for mask in of_module] for name, of_module in masks.items()}
 
 
 def _stacked(cases: list[Params]) -> Params:

@@ -29,6 +29,7 @@ from optimizers import (
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
@@ -65,6 +66,7 @@ OPTIMIZERS = {
         OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
+    "TruncatedNaturalGradient": made(TruncatedNaturalGradient),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton),
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }
@@ -75,6 +77,7 @@ TAKE_BATCHES = (
     LeCunRate,
     NaturalGradient,
     Newton,
+    TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
