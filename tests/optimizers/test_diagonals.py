@@ -49,6 +49,20 @@ def test_the_empirical_fisher_diagonal_is_that_of_the_matrix_written_out(network
     )
 
 
+@pytest.mark.parametrize("at_once", [1, 60])  # numbers: one case, or two
+def test_how_many_gradients_are_in_memory_changes_no_diagonal(a_batch, monkeypatch, at_once):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 3), nn.Dropout(0.5), nn.Tanh(), nn.Linear(3, 3)).double()
+    (inputs, targets), torch_state = a_batch(5, 4, 3), torch.get_rng_state()
+    whole = flat(diagonals.empirical_fisher(Network(model, inputs), CrossEntropy(), targets))
+    torch.set_rng_state(torch_state)
+    monkeypatch.setattr(diagonals, "AT_ONCE", at_once)
+
+    parts = flat(diagonals.empirical_fisher(Network(model, inputs), CrossEntropy(), targets))
+
+    torch.testing.assert_close(parts, whole, **EXACT)
+
+
 @pytest.mark.row(93)
 def test_of_a_linear_layer_it_takes_two_squares_and_no_gradient_of_a_case():
     stream = torch.Generator().manual_seed(0)

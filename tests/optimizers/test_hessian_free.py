@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from optimizers import CrossEntropy, GaussNewton, HessianFree, Newton, squared_error
+from optimizers import CrossEntropy, GaussNewton, HessianFree, NaturalGradient, Newton, squared_error
 from optimizers.curvature.dense import jacobian
 from optimizers.curvature.diagonals import empirical_fisher
 from optimizers.curvature.network import Network
@@ -154,6 +154,7 @@ def test_cg_begins_with_a_part_of_what_it_ended_with(a_network, a_batch):
     assert iterations[1.0] < iterations[0.0]
 
 
+@pytest.mark.row(79)
 def test_curvature_may_be_that_of_a_part_of_the_batch(a_network, a_batch):
     inputs, targets = a_batch(12, 4, 3)
     model, dense = a_network(4, 5, 3), a_network(4, 5, 3)
@@ -167,6 +168,21 @@ def test_curvature_may_be_that_of_a_part_of_the_batch(a_network, a_batch):
     found, _ = move(model, optimizer, (inputs, targets))
 
     torch.testing.assert_close(found, truth, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.row(79)
+def test_curvature_may_be_that_of_other_inputs(a_network, a_batch):
+    (inputs, targets), (others, _) = a_batch(12, 4, 3), a_batch(5, 4, 3, seed=7)
+    model, dense = a_network(4, 5, 3), a_network(4, 5, 3)
+    optimizer = HessianFree(model, CrossEntropy(), damping=3.0, **CONVERGED)
+    before = weights(model)
+
+    step = optimizer.step(inputs, targets, statistics=others)
+
+    truth = NaturalGradient(dense, CrossEntropy(), damping=3.0)
+    truth.step(inputs, targets, statistics=others)
+    torch.testing.assert_close(weights(model) - before, weights(dense) - before, rtol=1e-7, atol=1e-9)
+    assert step.scale == 1.0
 
 
 def network_gradient(network, targets):

@@ -26,6 +26,7 @@ from optimizers import (
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
@@ -96,6 +97,9 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
         default=0.75, meaning="The power of the curvature that divides.", above=0, high=1
     ),
     "diagonal": Setting(default="chapelle_erhan", meaning="Which diagonal of which curvature."),
+    "adapts": Setting(
+        default=True, meaning="Whether the damping follows how well each step was foreseen."
+    ),
     "warm_start": Setting(
         default=0.95, meaning="How much of the last solution the next one begins with.", low=0, high=1
     ),
@@ -216,6 +220,9 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
         HessianFree,
         "Minimises a quadratic model by conjugate gradients, from products with the curvature alone.",
         draws=True,
+    ),
+    "truncated_natural_gradient": _row(
+        TruncatedNaturalGradient, "Natural gradient by a few steps of conjugate gradients.", draws=True
     ),
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(
