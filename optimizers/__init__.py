@@ -19,6 +19,7 @@ from optimizers.ekfac import EKFAC
 from optimizers.hessian_free import HessianFree
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kfac import KFAC
+from optimizers.krylov_subspace_descent import KrylovSubspaceDescent
 from optimizers.lecun_rate import LeCunRate
 from optimizers.local_criterion import LocalCriterion
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
@@ -46,6 +47,7 @@ __all__ = [
     "Gaussian",
     "HessianFree",
     "Hyperparameter",
+    "KrylovSubspaceDescent",
     "LeCunRate",
     "LocalCriterion",
     "MeanOnlyBatchNorm",

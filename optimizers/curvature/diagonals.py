@@ -148,7 +148,7 @@ def _mean_squares(network: Network, rows: Tensor) -> Params:
     for start in range(0, len(rows), step):
         cases = slice(start, min(start + step, len(rows)))
         for name, gradients in pull_by_case(network, rows[cases], cases).items():
-            total[name] += gradients.square_().sum(dim=0)
+            total[name] += gradients.square().sum(dim=0)
     return {name: tensor / len(rows) for name, tensor in total.items()}
 
 

@@ -21,6 +21,7 @@ from optimizers import (
     GaussNewton,
     HessianFree,
     Hyperparameter,
+    KrylovSubspaceDescent,
     LeCunRate,
     LocalCriterion,
     NaturalGradient,
@@ -97,6 +98,10 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
         default=0.75, meaning="The power of the curvature that divides.", above=0, high=1
     ),
     "diagonal": Setting(default="chapelle_erhan", meaning="Which diagonal of which curvature."),
+    "dimensions": Setting(
+        default=20, meaning="Directions that an update is searched in.", low=1, high=1000
+    ),
+    "searches": Setting(default=30, meaning="Steps of BFGS in an update, at most.", low=1, high=10**4),
     "adapts": Setting(
         default=True, meaning="Whether the damping follows how well each step was foreseen."
     ),
@@ -220,6 +225,10 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
         HessianFree,
         "Minimises a quadratic model by conjugate gradients, from products with the curvature alone.",
         draws=True,
+    ),
+    "krylov_subspace_descent": _row(
+        KrylovSubspaceDescent,
+        "Lowers the loss by BFGS in a space of few directions of gradient and curvature.",
     ),
     "truncated_natural_gradient": _row(
         TruncatedNaturalGradient, "Natural gradient by a few steps of conjugate gradients.", draws=True
