@@ -38,16 +38,17 @@ class TruncatedNaturalGradient(Whole):
 
     With `adapts`, λ follows how well δ was foreseen: by the undamped quadratic model, or by the slope alone
     (`ratio`; by default the slope from lr 2 on, where the model does not hold). A step that the model did not
-    foresee is then not taken.
+    foresee is then not taken. That is for large batches: small ones are foreseen too well, and λ falls until
+    a step fits its own batch alone.
 
     With "minres_qlp" and no damping, d is the shortest solution, where there are many.
     """
 
     hyperparameters = (
         Hyperparameter(name="lr", kind="float", default=1.0, low=1e-2, high=5.0, log=True),
-        Hyperparameter(name="damping", kind="float", default=1.0, low=1e-3, high=10.0, log=True),
+        Hyperparameter(name="damping", kind="float", default=0.1, low=1e-3, high=10.0, log=True),
         Hyperparameter(name="l2", kind="float", default=0.0, low=0.0, high=1e-2),
-        Hyperparameter(name="adapts", kind="boolean", default=True),
+        Hyperparameter(name="adapts", kind="boolean", default=False),
         Hyperparameter(name="iterations", kind="int", default=20, low=1, high=100, log=True),
     )
     _own = Whole._own | {"_adapts", "_ratio", "_iterations", "_tolerance", "_solver", "_last"}  # noqa: SLF001
@@ -58,9 +59,9 @@ class TruncatedNaturalGradient(Whole):
         objective: Objective,
         *,
         lr: float = 1.0,
-        damping: float = 1.0,  # λ, or where it begins
+        damping: float = 0.1,  # λ, or where it begins
         l2: float = 0.0,  # η, ½ η ‖θ‖² is part of what is minimised
-        adapts: bool = True,
+        adapts: bool = False,
         ratio: Ratio | None = None,  # None: by lr
         iterations: int = 20,
         tolerance: float = 1e-4,  # of ‖(F + (λ + η) I) d - ∇h‖ / ‖∇h‖

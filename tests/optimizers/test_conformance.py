@@ -82,7 +82,7 @@ OPTIMIZERS = {
         OnlineNaturalGradient, lr=0.05, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, lr=0.02, ridge=0.3, momentum=0.5, refresh_every=3),
-    "TruncatedNaturalGradient": made(TruncatedNaturalGradient, lr=0.5),
+    "TruncatedNaturalGradient": made(TruncatedNaturalGradient, lr=0.5, damping=1.0, adapts=True),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton, lr=0.05),
     "UpdatedBackpropagation": made(UpdatedBackpropagation, lr=0.02),
 }

@@ -102,7 +102,9 @@ def test_on_the_same_batch_it_is_hessian_free_without_its_searches(a_network, a_
     natural, free = a_network(4, 5, 3), a_network(4, 5, 3)
     found, step = move(
         natural,
-        TruncatedNaturalGradient(natural, CrossEntropy(), damping=2.0, iterations=80, tolerance=0.0),
+        TruncatedNaturalGradient(
+            natural, CrossEntropy(), damping=2.0, adapts=True, iterations=80, tolerance=0.0
+        ),
         *batch,
     )
     other = HessianFree(free, CrossEntropy(), damping=2.0, cg_steps=80, progress=0.0, preconditioner="none")
@@ -145,7 +147,7 @@ def softmax_regression():
 @pytest.mark.row(116)
 def test_long_steps_with_damping_that_adapts_are_not_all_rejected():
     model, inputs, targets = softmax_regression()
-    optimizer = TruncatedNaturalGradient(model, CrossEntropy(), lr=5.0, damping=2.0)
+    optimizer = TruncatedNaturalGradient(model, CrossEntropy(), lr=5.0, damping=2.0, adapts=True)
     steps = [optimizer.step(inputs, targets) for _ in range(60)]
 
     assert sum(step.update_norm > 0 for step in steps) > 50
@@ -161,7 +163,14 @@ def test_the_damped_model_foresees_a_known_share_of_the_slope(a_network, a_batch
     found, step = move(
         model,
         TruncatedNaturalGradient(
-            model, CrossEntropy(), lr=lr, damping=0.3, ratio="first_order", iterations=80, tolerance=0.0
+            model,
+            CrossEntropy(),
+            lr=lr,
+            damping=0.3,
+            ratio="first_order",
+            adapts=True,
+            iterations=80,
+            tolerance=0.0,
         ),
         *batch,
     )
@@ -184,7 +193,7 @@ def test_constant_damping_stays(a_network, a_batch):
 def test_a_quadratic_loss_is_foreseen_exactly():
     inputs = torch.randn(30, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     model = nn.Linear(4, 2).double()
-    optimizer = TruncatedNaturalGradient(model, squared_error(), damping=1.0)
+    optimizer = TruncatedNaturalGradient(model, squared_error(), damping=1.0, adapts=True)
     steps = [optimizer.step(inputs, inputs[:, :2]) for _ in range(5)]
 
     assert all(step.reduction_ratio == pytest.approx(1.0, rel=1e-6) for step in steps)

@@ -103,7 +103,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     ),
     "searches": Setting(default=30, meaning="Steps of BFGS in an update, at most.", low=1, high=10**4),
     "adapts": Setting(
-        default=True, meaning="Whether the damping follows how well each step was foreseen."
+        default=False, meaning="Whether the damping follows how well each step was foreseen."
     ),
     "warm_start": Setting(
         default=0.95, meaning="How much of the last solution the next one begins with.", low=0, high=1
