@@ -68,7 +68,7 @@ OPTIMIZERS = {
         OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
-    "TruncatedNaturalGradient": made(TruncatedNaturalGradient, adapts=True),
+    "TruncatedNaturalGradient": made(TruncatedNaturalGradient, damping=1.0, adapts=True),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton),
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }
