@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,22 @@ def test_of_several_tries_the_lowest_loss_counts_and_none_that_is_no_number_or_f
     method = losses.Method(name="Adam", tries=losses.rates(1.0, 2.0, 3.0, 4.0))
 
     assert losses.best(method, Path(), 1.0, steps=0, quick=False) == ({"lr": 4.0}, a_course(2.0))
+
+
+@pytest.mark.parametrize(("steps", "asked"), [(60, 60), (2, 0)])
+def test_ours_goes_on_for_as_many_steps_as_kfac_jax_took_unless_those_were_few(
+    losses, monkeypatch, steps, asked
+):
+    seen = {}
+
+    def trained(method, _settings, _file, _seconds, wanted):
+        seen[method.name] = wanted
+        return replace(a_course(1.0), steps=steps)
+
+    monkeypatch.setattr(losses, "trained", trained)
+    losses.table(["kfac-jax", "KFAC", "torch Adam"], Path(), 1.0, quick=False)
+
+    assert seen == {"kfac-jax": 0, "KFAC": asked, "Adam": 0}
 
 
 def test_a_training_that_fails_says_why(losses, tmp_path, capsys):
