@@ -19,11 +19,13 @@ from optimizers.damping.factor_damping import FactorDamping, best
 from optimizers.damping.factored import Norm
 from optimizers.damping.levenberg_marquardt import (
     AS_BEFORE,
+    CEILING,
     REJECTED,
     Judgement,
     LevenbergMarquardt,
 )
 from optimizers.damping.rescaling import best_multiples, model_change
+from optimizers.errors import SingularFactorError
 from optimizers.groups import Params
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kronecker_factored import KroneckerFactored, check_settings, share
@@ -45,8 +47,10 @@ INVERSES: Final[Mapping[str, Callable[..., Inverse]]] = {
 FIRST = 3  # updates, in which averages still change much: inverses are computed in each
 ADAPT_EVERY = 5  # updates between two changes of λ, T₁
 SEARCH_EVERY = 20  # updates, at least, between two searches for γ, T₂
+UNJUDGED = 10.0  # times the mean curvature: λ where the loss is not known at other weights
 TRIALS = 8  # of λ on the first batch
-RISE = 10.0  # from one of them to the next
+RISE = 10.0  # from one of them to the next, and after a step that would lead far up
+WILD = Judgement(ratio=None, model_is_trusted=False, rejected=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +241,7 @@ class KFAC(KroneckerFactored):
     def _is_due(self, seen: Seen) -> bool:
         """Return whether this update computes all inverses anew (algorithm 7)."""
         update, every = self._updates + 1, self._settings["refresh_every"]
-        if self._inverse.lacks(seen.gradients):
+        if self._inverse.lacks(seen.gradients) or (self._is_adaptive and math.isnan(self._gamma)):
             return True
         if self._averages.decay == 0:
             return self._updates % every == 0  # type: ignore[no-any-return]
@@ -286,8 +290,10 @@ class KFAC(KroneckerFactored):
 
     def _prepare(self) -> None:
         """Compute one of the inverses of the next search for γ: no update shall pay for all (sec. 6.6.6)."""
+        if not self._is_adaptive or self._updates <= FIRST or math.isnan(self._gamma):
+            return
         gammas = self._search().candidates(self._gamma, 0)
-        if self._is_adaptive and self._updates > FIRST and 1 <= self._until_search() <= len(gammas):
+        if 1 <= self._until_search() <= len(gammas):
             gamma = gammas[self._until_search() - 1]  # γ itself comes last
             self._rivals.append((gamma, self._inverse.refreshed(self._statistics(), gamma)))
 
@@ -379,19 +385,26 @@ class KFAC(KroneckerFactored):
     def _first_damping(self, seen: Seen) -> float:
         """Return the typical curvature: where blocks differ, λ much above it would hold most of them still.
 
-        Where the loss is known at other weights, it is raised until the batch trusts the step that it gives.
+        It is raised until the batch trusts the step that it gives. Where nobody can tell how a step went, λ
+        has to do for all that come: it is well above the mean curvature.
         """
-        damping = self._statistics().typical_curvature()
         if not seen.knows_the_loss:
-            return damping
+            return UNJUDGED * self._statistics().mean_curvature()
+        damping = self._statistics().typical_curvature()
         for _ in range(TRIALS):
-            gamma = self._gamma_at(damping)
-            inverse = self._inverse.refreshed(self._statistics(), gamma)
-            move = self._best_move(seen, [(gamma, inverse)], damping)
-            if self._judgement(seen, move, seen.h(move.update)).model_is_trusted is not False:
+            if self._is_trusted(seen, damping):
                 break
             damping *= RISE
         return damping
+
+    def _is_trusted(self, seen: Seen, damping: float) -> bool:
+        gamma = self._gamma_at(damping)
+        try:
+            inverse = self._inverse.refreshed(self._statistics(), gamma)
+        except SingularFactorError:  # where slopes vanish on their way down, so does typical curvature
+            return False
+        move = self._best_move(seen, [(gamma, inverse)], damping)
+        return self._judgement(seen, move, seen.h(move.update)).model_is_trusted is not False
 
     # How it went
 
@@ -399,6 +412,9 @@ class KFAC(KroneckerFactored):
         """Judge the step, and let λ follow: every T₁ updates by ρ, else only where M foresees no descent."""
         if not self._is_adaptive:
             return AS_BEFORE if math.isfinite(move.length) else REJECTED, None
+        if self._is_wild(seen, move):
+            self._set_damping(min(self._settings["damping"] * RISE, CEILING))
+            return WILD, None
         rule = LevenbergMarquardt.every(ADAPT_EVERY)
         after = None
         if (self._updates + 1) % ADAPT_EVERY == 0 and seen.knows_the_loss:
@@ -410,6 +426,17 @@ class KFAC(KroneckerFactored):
         if judgement is not AS_BEFORE:
             self._set_damping(rule.next(self._settings["damping"], judgement))
         return judgement, after
+
+    def _is_wild(self, seen: Seen, move: Move) -> bool:
+        """Tell whether a step would double the loss of the cases that M knows, or worse.
+
+        A closure is not asked: it would go through the whole batch, and back.
+        """
+        if not seen.has_batch or not move.length > 0:
+            return False
+        cases = share(seen, self._model_from_every, 4)
+        before = seen.h(cases=cases)
+        return not seen.h(move.update, cases) - before <= abs(before)  # also when it is no number
 
     def _judgement(self, seen: Seen, move: Move, after: float) -> Judgement:
         assert move.model_change is not None  # noqa: S101  # adaptive moves come with one
@@ -423,6 +450,8 @@ class KFAC(KroneckerFactored):
 
     def _take(self, seen: Seen, move: Move, judgement: Judgement) -> None:
         self._inverse, self._gamma, self._last = move.inverse, move.gamma, None
+        if judgement is WILD:
+            self._gamma, self._rivals = math.nan, []  # it follows λ again
         if not judgement.rejected:
             seen.add(move.update)
             if self._is_adaptive and self._has_momentum and move.length > 0:

@@ -121,6 +121,11 @@ class Seen:
         )
 
     @property
+    def has_batch(self) -> bool:
+        """Whether inputs and targets were given."""
+        return isinstance(self._told, Batch)
+
+    @property
     def knows_the_loss(self) -> bool:
         """Whether the loss can be computed at other weights: from a batch, or by a closure."""
         return isinstance(self._told, Batch) or self._told.closure is not None
@@ -130,18 +135,23 @@ class Seen:
         """Rows whose products are the gradients, unless these have an L2 term."""
         return None if any(self._l2.values()) or self._processes.size > 1 else self._rows
 
-    def h(self, update: Matrices | None = None) -> float:
-        """Return h at θ, or at θ + δ with the same dropout masks and normalisation."""
+    def h(self, update: Matrices | None = None, cases: slice = ALL) -> float:
+        """Return h at θ, or at θ + δ with the same dropout masks and normalisation.
+
+        Of some cases alone, if told, where it knows them; a closure knows all or nothing.
+        """
         weights = self._weights(self.gradients)
-        if update is None:
+        is_whole = cases == ALL or not isinstance(self._told, Batch)
+        if update is None and is_whole:
             return (math.nan if self.loss is None else self.loss.item()) + self._l2_term(weights)
-        there = {name: self._params[name] + change for name, change in self.tensors(update).items()}
+        changes = {} if update is None else self.tensors(update)
+        there = {name: self._params[name] + change for name, change in changes.items()}
         if isinstance(self._told, Batch):
-            loss = self._objective.loss(self.network(there), self._told.targets).item()
+            loss = self._objective.loss(self.network(there, cases), self._told.targets[cases]).item()
         else:
             loss = self._told.loss_at(there, self._model)
         loss = self._processes.mean(loss, self._weight, self._device)
-        return loss + self._l2_term(plus(weights, update))
+        return loss + self._l2_term(weights if update is None else plus(weights, update))
 
     def rest_but(self, names: Collection[str]) -> None:
         """Have all blocks rest but these."""

@@ -15,7 +15,7 @@ position, or on their mean (Eschenhagen et al. 2023). A lookup is always expande
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar, final
 
@@ -108,14 +108,21 @@ class Statistics:
 
     def typical_curvature(self) -> float:
         """Return the geometric mean over parameters of the mean diagonal of their block; 1 where all is 0."""
-        logarithms, count = 0.0, 0
+        curved = [(means[means > 0], entries) for means, entries in self._diagonals()]
+        count = sum(entries * len(means) for means, entries in curved)
+        logarithms = sum(entries * float(means.log().sum()) for means, entries in curved)
+        return math.exp(logarithms / count) if count else 1.0
+
+    def mean_curvature(self) -> float:
+        """Return the mean over parameters of the diagonal; 1 where all is 0."""
+        count = sum(entries * len(means) for means, entries in self._diagonals())
+        return sum(entries * float(means.sum()) for means, entries in self._diagonals()) / count or 1.0
+
+    def _diagonals(self) -> Iterator[tuple[Tensor, int]]:
+        """Yield the mean diagonal of each block, or of each group in it, and of how many parameters."""
         for factors in self.factors.values():
             means = (factors.inputs.size("trace") * factors.outputs.size("trace")).double().flatten()
-            curved = means[means > 0]
-            entries = factors.inputs.values.shape[-1] * factors.outputs.values.shape[-1]
-            logarithms += entries * float(curved.log().sum())
-            count += entries * len(curved)
-        return math.exp(logarithms / count) if count else 1.0
+            yield means, factors.inputs.values.shape[-1] * factors.outputs.values.shape[-1]
 
 
 def measure(
