@@ -63,6 +63,7 @@ class Move:
     scale: float | None = None  # α
     momentum: float | None = None  # μ
     model_change: float | None = None  # M(δ) - M(0)
+    before: float | None = None  # h at θ of the cases that M knows
 
     @cached_property
     def length(self) -> float:
@@ -309,11 +310,12 @@ class KFAC(KroneckerFactored):
         """Return δ = α Δ + μ δ₀ by the inverse with which M(δ) is lowest (sec. 6.6.4, 6.6.6, 6.7)."""
         fastest, speeds = self._speeds()
         last = [] if self._last is None else [times(fitted(self._last, seen.gradients), speeds)]
-        jacobian = Jacobian(seen.network, cases=share(seen, self._model_from_every, 4))
+        jacobian = Jacobian(seen.network, cases=self._cases_of_model(seen))
         directions = [
             times(self._direction(seen, inverse, jacobian, damping), speeds) for _, inverse in tried
         ]
         quadratic, slopes = self._model_along(seen, [*directions, *last], jacobian, damping)
+        before = seen.h_of(jacobian.outputs, self._cases_of_model(seen))
         moves = []
         for place, (gamma, inverse) in enumerate(tried):
             places = [place, len(tried)] if last else [place]
@@ -328,6 +330,7 @@ class KFAC(KroneckerFactored):
                 scale=alpha,
                 momentum=mu,
                 model_change=model_change(k, r, multiples),
+                before=before,
             )
             moves.append(move)
         return _lowest(moves)
@@ -432,11 +435,13 @@ class KFAC(KroneckerFactored):
 
         A closure is not asked: it would go through the whole batch, and back.
         """
-        if not seen.has_batch or not move.length > 0:
+        if move.before is None or not move.length > 0:
             return False
-        cases = share(seen, self._model_from_every, 4)
-        before = seen.h(cases=cases)
-        return not seen.h(move.update, cases) - before <= abs(before)  # also when it is no number
+        after = seen.h(move.update, cases=self._cases_of_model(seen))
+        return not after - move.before <= abs(move.before)  # also when it is no number
+
+    def _cases_of_model(self, seen: Seen) -> slice:
+        return share(seen, self._model_from_every, 4)
 
     def _judgement(self, seen: Seen, move: Move, after: float) -> Judgement:
         assert move.model_change is not None  # noqa: S101  # adaptive moves come with one

@@ -121,11 +121,6 @@ class Seen:
         )
 
     @property
-    def has_batch(self) -> bool:
-        """Whether inputs and targets were given."""
-        return isinstance(self._told, Batch)
-
-    @property
     def knows_the_loss(self) -> bool:
         """Whether the loss can be computed at other weights: from a batch, or by a closure."""
         return isinstance(self._told, Batch) or self._told.closure is not None
@@ -138,20 +133,26 @@ class Seen:
     def h(self, update: Matrices | None = None, cases: slice = ALL) -> float:
         """Return h at θ, or at θ + δ with the same dropout masks and normalisation.
 
-        Of some cases alone, if told, where it knows them; a closure knows all or nothing.
+        At θ + δ of some cases alone, if told; a closure knows all or nothing.
         """
         weights = self._weights(self.gradients)
-        is_whole = cases == ALL or not isinstance(self._told, Batch)
-        if update is None and is_whole:
+        if update is None:
             return (math.nan if self.loss is None else self.loss.item()) + self._l2_term(weights)
-        changes = {} if update is None else self.tensors(update)
-        there = {name: self._params[name] + change for name, change in changes.items()}
+        there = {name: self._params[name] + change for name, change in self.tensors(update).items()}
         if isinstance(self._told, Batch):
             loss = self._objective.loss(self.network(there, cases), self._told.targets[cases]).item()
         else:
             loss = self._told.loss_at(there, self._model)
         loss = self._processes.mean(loss, self._weight, self._device)
-        return loss + self._l2_term(weights if update is None else plus(weights, update))
+        return loss + self._l2_term(plus(weights, update))
+
+    def h_of(self, outputs: Tensor, cases: slice) -> float | None:
+        """Return h at θ of some cases by their outputs, None where their targets are not known."""
+        if not isinstance(self._told, Batch):
+            return None
+        loss = self._objective.loss(outputs, self._told.targets[cases]).item()
+        loss = self._processes.mean(loss, self._weight, self._device)
+        return loss + self._l2_term(self._weights(self.gradients))
 
     def rest_but(self, names: Collection[str]) -> None:
         """Have all blocks rest but these."""

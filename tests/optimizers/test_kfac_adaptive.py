@@ -346,7 +346,7 @@ def test_a_step_to_where_there_is_no_loss_is_rejected_and_raises_damping(a_netwo
     run(optimizer, batch, 4)
     before = theta(model)
     with monkeypatch.context() as patch:
-        patch.setattr(Seen, "h", lambda _, update=None, _cases=None: 1.0 if update is None else math.nan)
+        patch.setattr(Seen, "h", lambda _, update=None, **_cases: 1.0 if update is None else math.nan)
         step = optimizer.step(*batch)
 
     assert step.update_norm == 0
