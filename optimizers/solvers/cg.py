@@ -45,17 +45,19 @@ def conjugate_gradients(
 ) -> Solved:
     """Return the iterate at which the first of the rules stops: see `Solved.stopped`.
 
-    On negative curvature it is the last iterate before it. Dot products are taken in float64.
+    On negative curvature it is the last iterate before it. Dot products are summed in float64.
     """
     x = torch.zeros_like(b) if start is None else start.clone()
-    inverse = precondition or torch.clone
+    inverse = precondition or (lambda vector: vector)
     residual = -b if start is None else product(x) - b
+    small = tolerance * _dot(b, b) ** 0.5
     y = inverse(residual)
     p, ry = -y, _dot(residual, y)
     objectives, iterates, stopped = [_dot(residual - b, x) / 2], {}, MAX_ITERATIONS
 
     for i in range(1, max_iterations + 1):
-        if _dot(residual, residual) ** 0.5 <= tolerance * _dot(b, b) ** 0.5:
+        squared = ry if precondition is None else _dot(residual, residual) if small else 1.0
+        if squared**0.5 <= small:
             stopped = RESIDUAL
             break
         ap = product(p)
@@ -64,13 +66,13 @@ def conjugate_gradients(
             stopped = CURVATURE
             break
         step = ry / curvature
-        x = x + step * p
-        residual = residual + step * ap
+        objectives.append(objectives[-1] - step * ry / 2)  # q(x_i) = ½ (r - b)ᵀ x, free of charge
+        x = torch.add(x, p, alpha=step)
+        residual = torch.add(residual, ap, alpha=step)
         y = inverse(residual)
         before, ry = ry, _dot(residual, y)
-        p = -y + (ry / before) * p
+        p = torch.sub(p * (ry / before), y)
 
-        objectives.append(_dot(residual - b, x) / 2)  # q(x_i) = ½ (r - b)ᵀ x, free of charge
         if keep is not None and keep(i):
             iterates[i] = x
         if _progress_is_small(objectives, progress):
@@ -90,4 +92,4 @@ def _progress_is_small(objectives: list[float], progress: float) -> bool:
 
 
 def _dot(first: Tensor, second: Tensor) -> float:
-    return float(first.double() @ second.double())
+    return float((first * second).sum(dtype=torch.float64))

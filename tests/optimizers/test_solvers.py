@@ -100,6 +100,16 @@ def test_the_scale_of_the_preconditioner_changes_nothing():
     torch.testing.assert_close(*runs)
 
 
+def test_without_the_rule_of_progress_rounding_does_not_end_it():
+    stream = torch.Generator().manual_seed(0)
+    rows = torch.randn(60, 40, generator=stream)  # float32
+    matrix, b = rows.T @ rows / 60, torch.randn(40, generator=stream)
+    solved = conjugate_gradients(lambda v: matrix @ v, b, max_iterations=200, progress=0.0)
+
+    assert solved.stopped in {"residual", "iterations"}
+    assert (solved.residual.norm() / b.norm()).item() < 1e-6
+
+
 @pytest.mark.row(147)
 def test_from_zero_the_iterates_grow_so_that_stopping_early_damps():
     matrix, b = positive_definite(10), normal(10)
