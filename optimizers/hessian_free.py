@@ -10,7 +10,7 @@ from torch import Generator, Tensor, nn
 
 from optimizers.curvature import diagonals
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import Curved, Jacobian, fisher, hessian
+from optimizers.curvature.products import TRACED_FROM, Curved, Jacobian, fisher, hessian
 from optimizers.curvature.structural import Penalised, Watched, hidden_layers
 from optimizers.curvature.vectors import Params, flat, shaped
 from optimizers.damping.levenberg_marquardt import REJECTED, LevenbergMarquardt
@@ -30,7 +30,6 @@ Preconditioner: TypeAlias = Literal["empirical_fisher", "gauss_newton", "none"]
 PRECONDITIONERS: Final = ("empirical_fisher", "gauss_newton", "none")
 
 SPACING = 1.3  # iterates number 1, 1.3, 1.3², … are kept, rounded up
-TRACED_FROM = 15  # products, from which on it pays to record the linearised pass
 LEAST = 1e-12  # of the largest: the least entry of the preconditioner
 
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from optimizers.curvature import diagonals
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import Jacobian, fisher
+from optimizers.curvature.products import TRACED_FROM, Jacobian, fisher
 from optimizers.curvature.vectors import Params, flat, shaped
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
@@ -117,7 +117,8 @@ class KrylovSubspaceDescent(Whole):
         return torch.stack(rows), torch.stack(images)
 
     def _product(self, metric: Network) -> Product:
-        jacobian, l2 = Jacobian(metric, traced=True), float(self.param_groups[0]["l2"])
+        jacobian = Jacobian(metric, traced=self._dimensions >= TRACED_FROM)
+        l2 = float(self.param_groups[0]["l2"])
 
         def product(vector: Tensor) -> Tensor:
             [curved] = self._of_all([fisher(jacobian, self._objective, vector)], metric.inputs)

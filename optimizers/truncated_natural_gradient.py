@@ -7,7 +7,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import Jacobian, fisher
+from optimizers.curvature.products import TRACED_FROM, Jacobian, fisher
 from optimizers.curvature.vectors import Params, flat, shaped
 from optimizers.damping.levenberg_marquardt import LevenbergMarquardt
 from optimizers.height import Height
@@ -25,7 +25,6 @@ Solver: TypeAlias = Literal["cg", "minres_qlp"]
 Ratio: TypeAlias = Literal["quadratic", "first_order"]
 
 SOLVERS: Final = ("cg", "minres_qlp")
-TRACED_FROM = 15  # products, from which on it pays to record the linearised pass
 
 
 @final

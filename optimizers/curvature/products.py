@@ -21,6 +21,7 @@ from optimizers.curvature.network import Masks, Network
 from optimizers.curvature.vectors import Params, Vector, alike, shaped
 from optimizers.objectives import Objective
 
+TRACED_FROM = 15  # products, about: from so many on it pays to record the linearised pass
 Push = Callable[[Params], Tensor]
 Pull = Callable[[Tensor], Params]
 Product = Callable[[Tensor], Tensor]

@@ -56,8 +56,8 @@ def conjugate_gradients(
     objectives, iterates, stopped = [_dot(residual - b, x) / 2], {}, MAX_ITERATIONS
 
     for i in range(1, max_iterations + 1):
-        squared = ry if precondition is None else _dot(residual, residual) if small else 1.0
-        if squared**0.5 <= small:
+        squared = ry if precondition is None or small == 0 else _dot(residual, residual)
+        if squared <= small**2:
             stopped = RESIDUAL
             break
         ap = product(p)

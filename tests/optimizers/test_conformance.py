@@ -69,7 +69,7 @@ OPTIMIZERS = {
     "CentredGradientDescent": made(CentredGradientDescent, lr=0.02, consistent_bias=True, decay=0.5),
     "DiagonalNewton": made(DiagonalNewton, lr=0.05, damping=0.1, source="gauss_newton"),
     "GaussNewton": made(GaussNewton, lr=0.2, damping=1.0),
-    "HessianFree": made(HessianFree, damping=1.0),
+    "HessianFree": made(HessianFree, damping=1.0, cg_steps=10),
     "EKFAC": made(EKFAC, lr=0.05, damping=1.0, refresh_every=3),
     "KFAC": made(KFAC, lr=0.05, damping=1.0, refresh_every=3),
     "KFAC, adaptive": made(KFAC, damping=1.0, refresh_every=3),
@@ -82,7 +82,9 @@ OPTIMIZERS = {
         OnlineNaturalGradient, lr=0.05, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, lr=0.02, ridge=0.3, momentum=0.5, refresh_every=3),
-    "TruncatedNaturalGradient": made(TruncatedNaturalGradient, lr=0.5, damping=1.0, adapts=True),
+    "TruncatedNaturalGradient": made(
+        TruncatedNaturalGradient, lr=0.5, damping=1.0, adapts=True, iterations=10
+    ),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton, lr=0.05),
     "UpdatedBackpropagation": made(UpdatedBackpropagation, lr=0.02),
 }

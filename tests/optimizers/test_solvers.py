@@ -100,6 +100,17 @@ def test_the_scale_of_the_preconditioner_changes_nothing():
     torch.testing.assert_close(*runs)
 
 
+@pytest.mark.parametrize("precondition", [None, lambda v: v / 2])
+def test_a_residual_of_nothing_ends_it(precondition):
+    b = torch.tensor([4.0, 0.0])
+    solved = conjugate_gradients(
+        lambda v: 2 * v, b, precondition=precondition, max_iterations=9, progress=0.0
+    )
+
+    assert torch.equal(solved.solution, b / 2)
+    assert (solved.stopped, solved.iterations) == ("residual", 1)
+
+
 def test_without_the_rule_of_progress_rounding_does_not_end_it():
     stream = torch.Generator().manual_seed(0)
     rows = torch.randn(60, 40, generator=stream)  # float32

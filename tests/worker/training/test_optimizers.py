@@ -103,7 +103,7 @@ def test_the_elements_of_gradients_can_be_cut_instead():
 @pytest.mark.parametrize("name", [*OPTIMIZERS, "rising"])
 def test_an_optimizer_goes_on_from_its_state_as_if_nothing_had_been(name):
     told = {"momentum_schedule": "rising"} if name == "rising" else {}
-    before = 245 if name == "rising" else 25  # the momentum rises after 250
+    before = 245 if name == "rising" else 10  # the momentum rises after 250
     name = "nesterov" if name == "rising" else name
     model, resumed = a_model(), a_model()
     optimizer, other = built(name, model, **told), built(name, resumed, **told)
@@ -171,9 +171,9 @@ def test_whatever_an_optimizer_of_ours_can_be_told_changes_its_steps(name, setti
     beside = {key: value for key, value in told.items() if key != setting}
     model, same = a_model(6, 6), a_model(6, 6)
 
-    moved = after(built(name, model, **told), model, 25)[1]
+    moved = after(built(name, model, **told), model, 8)[1]
 
-    assert not torch.equal(moved, after(built(name, same, **beside), same, 25)[1])
+    assert not torch.equal(moved, after(built(name, same, **beside), same, 8)[1])
 
 
 def another(setting):
