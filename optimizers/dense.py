@@ -72,8 +72,8 @@ class _Dense(Whole, ABC):
     ) -> tuple[Tensor, dict[str, Any]] | None:
         settings = self.param_groups[0]
         with watch.phase("curvature"):
-            own = self._matrix(given.metric, given.targets)
-            [matrix] = self._of_all([own], given.metric.inputs)
+            own = self._matrix(given.statistics, given.targets)
+            [matrix] = self._of_all([own], given.statistics.inputs)
             matrix = self._blocks(tikhonov(matrix, float(settings["l2"])), given.network)
         if not matrix.isfinite().all():
             return None

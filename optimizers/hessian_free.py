@@ -179,7 +179,7 @@ class HessianFree(Whole):
         }
 
     def _model_of(self, given: Given, damping: float, l2: float) -> "Model":
-        network = given.metric
+        network = given.statistics
         if self._curvature == "hessian":
             product = hessian(network, lambda outputs: self._objective.loss(outputs, given.targets))
             return Model(lambda vector: self._of_all([product(vector)], given.targets)[0], damping, l2)

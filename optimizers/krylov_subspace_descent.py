@@ -95,7 +95,7 @@ class KrylovSubspaceDescent(Whole):
 
     def _subspace(self, given: Given, gradient: Tensor) -> tuple[Tensor, Tensor]:
         """Return orthonormal rows V, and the rows B v."""
-        product, precondition = self._product(given.metric), self._preconditioned(given)
+        product, precondition = self._product(given.statistics), self._preconditioned(given)
         rows: list[Tensor] = []
         images: list[Tensor] = []
         vector = precondition(gradient)

@@ -96,7 +96,7 @@ class TruncatedNaturalGradient(Whole):
         settings = self.param_groups[0]
         lr, shift = float(settings["lr"]), float(settings["damping"]) + float(settings["l2"])
         with torch.no_grad(), watch.phase("solve"):
-            product = self._product(given.metric, shift)
+            product = self._product(given.statistics, shift)
             solution, products = self._solved(product, gradient, given.network)
         if not solution.isfinite().all():
             return None

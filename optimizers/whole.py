@@ -28,7 +28,7 @@ class Given:
 
     network: Network  # on the batch whose loss it lowers
     targets: Tensor
-    metric: Network  # on the inputs whose curvature counts: the same, unless others were told
+    statistics: Network  # on the inputs whose curvature counts: the same, unless others were told
     search: tuple[Network, Tensor]  # on what a search lowers the loss, and its targets: the same again
 
 
@@ -85,9 +85,9 @@ class Whole(Optimizer, ABC):
         _check_precise(self._model)
         with eagerly(), torch.autocast(inputs.device.type, enabled=False):  # curvature needs all digits
             network = Network(self._model, inputs)
-            metric = network if statistics is None else Network(self._model, statistics)
+            other = network if statistics is None else Network(self._model, statistics)
             searched = (network, targets) if search is None else (Network(self._model, search[0]), search[1])
-            return self._taken(Given(network=network, targets=targets, metric=metric, search=searched))
+            return self._taken(Given(network=network, targets=targets, statistics=other, search=searched))
 
     def _taken(self, given: Given) -> Step:
         settings, watch = self.param_groups[0], Stopwatch()
