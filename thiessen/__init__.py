@@ -11,21 +11,41 @@ from thiessen.version import __version__
 if TYPE_CHECKING:
     from thiessen.client import Client
     from thiessen.errors import ThiessenError
+    from thiessen.opening import minimize, open_study
     from thiessen.space import Boolean, Categorical, Float, Int, Ordinal, Space
+    from thiessen.study import Result, Study
+    from thiessen.trial import Diverged, Pruned, Trial
 
 __all__ = [
     "Boolean",
     "Categorical",
     "Client",
+    "Diverged",
     "Float",
     "Int",
     "Ordinal",
+    "Pruned",
+    "Result",
     "Space",
+    "Study",
     "ThiessenError",
+    "Trial",
     "__version__",
+    "minimize",
+    "open_study",
 ]
 
-_HOMES = {"Client": "thiessen.client", "ThiessenError": "thiessen.errors"}
+_HOMES = {
+    "Client": "thiessen.client",
+    "Diverged": "thiessen.trial",
+    "Pruned": "thiessen.trial",
+    "Result": "thiessen.study",
+    "Study": "thiessen.study",
+    "ThiessenError": "thiessen.errors",
+    "Trial": "thiessen.trial",
+    "minimize": "thiessen.opening",
+    "open_study": "thiessen.opening",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,10 @@
-"""What can go wrong between a program and the server.
+"""What can go wrong between a program and the server, or the journal.
 
 ThiessenError
+├── JournalError          the file is no journal, is damaged, or cannot be written
+│   ├── JournalInUse      another process writes it
+│   └── JournalDiffers    it holds another study
+├── Ended                 the study has no trial left to try
 ├── ServerUnreachable     no answer: wrong URL, no network, the server is down
 ├── ServerFailed          the server answered 5xx
 └── Refused               the server said no, and why
@@ -33,7 +37,23 @@ class ThiessenError(Exception):
     """The root: catch it to catch everything of ours."""
 
 
-class ServerUnreachable(ThiessenError):  # noqa: N818 - names say what happened, as on the server
+class JournalError(ThiessenError):
+    """The file is no journal, is damaged, or cannot be written."""
+
+
+class JournalInUse(JournalError):  # noqa: N818 - names say what happened, as on the server
+    """Another process writes the journal."""
+
+
+class JournalDiffers(JournalError):  # noqa: N818
+    """The journal holds a study of another space, strategy or seed."""
+
+
+class Ended(ThiessenError):  # noqa: N818
+    """The study has no trial left to try: its budget is used up, or every config has its trial."""
+
+
+class ServerUnreachable(ThiessenError):  # noqa: N818
     """No answer came."""
 
 

@@ -10,13 +10,7 @@ from typing import Any, Final
 from app.domain.study import Direction, StudyId
 from app.domain.trial import TrialId
 from app.storage import Transaction, attempts, observations, studies
-from thiessen.search.stopping import (
-    Curve,
-    Verdict,
-    percentile_rule,
-    successive_halving,
-    threshold_rule,
-)
+from thiessen.search.stopping import Curve, Verdict, judged
 
 MOST_CURVES: Final = 1000  # of trials that have ended, the last ones
 MOST_STUDIES: Final = 64
@@ -58,18 +52,17 @@ class Judge:
         """Say whether a trial is worth going on with."""
         metric = case.stopping["metric"]
         own = _losses(attempts.curve(tx, case.trial_id, case.attempt), metric, case.direction)
-        settings = {name: value for name, value in case.stopping.items() if name not in {"rule", "metric"}}
         if case.stopping["rule"] == "threshold":
-            settings["threshold"] = case.direction.loss(settings["threshold"])
-            return threshold_rule(own, **settings)
+            threshold = case.direction.loss(case.stopping["threshold"])
+            return judged({**case.stopping, "threshold": threshold}, own, [])
         curves = self._of(tx, case)
         with curves.lock:
             self._catch_up(tx, case, curves)
-            others = [curve for trial, curve in curves.ended.items() if trial != case.trial]
-            if case.stopping["rule"] == "median":
-                return percentile_rule(own, others, **settings)
-            others += [curve for trial, curve in curves.running.items() if trial != case.trial]
-            return successive_halving(own, others, **settings)
+            ended, running = (
+                [curve for trial, curve in known.items() if trial != case.trial]
+                for known in (curves.ended, curves.running)
+            )
+            return judged(case.stopping, own, ended, running)
 
     def _of(self, tx: Transaction, case: Case) -> Curves:
         with self._lock:

@@ -39,12 +39,13 @@ def create(
     from pydantic import ValidationError
 
     from thiessen.contract import StudySpec
+    from thiessen.contract.faults import faults
 
     document = _document(file)
     try:
         spec = StudySpec.model_validate(document)
     except ValidationError as error:
-        raise CommandFailed(f"{file} is not a study: {_faults(error)}.") from error
+        raise CommandFailed(f"{file} is not a study: {faults(error)}.") from error
     with connected(server) as client:
         study = client.create_study(spec)
     typer.echo(f"Study {study.name} is {study.state}: {study.max_trials} trials of task {study.task}.")
@@ -117,10 +118,3 @@ def _document(file: Path) -> dict[str, Any]:
     except ValueError as error:  # both parsers name the line
         raise CommandFailed(f"{file} cannot be parsed: {error}.") from error
     return read
-
-
-def _faults(error: Any) -> str:
-    return "; ".join(
-        f"{'.'.join(str(part) for part in fault['loc']) or 'the document'}: {fault['msg']}"
-        for fault in error.errors()[:5]
-    )

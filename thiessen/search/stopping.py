@@ -5,9 +5,9 @@ infinite is the worst there is. `others` are the curves of other trials, as far 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 Curve = Sequence[tuple[float, float]]
 
@@ -102,6 +102,23 @@ def threshold_rule(curve: Curve, *, threshold: float, warm_up: float = 0) -> Ver
     if math.isinf(last):
         return Verdict(stop=True, reason=f"Stop: its loss at step {step:g} is not finite.")
     return _compared(last, f"its loss at step {step:g}", threshold, "the threshold")
+
+
+def judged(
+    rule: Mapping[str, Any], curve: Curve, ended: Sequence[Curve], running: Sequence[Curve] = ()
+) -> Verdict:
+    """Judge a curve by a rule as a study declares it, beside those of trials that ended and that run.
+
+    Its `metric` was read already, and so was the direction of its threshold: curves are losses.
+    """
+    settings = {name: value for name, value in rule.items() if name not in {"rule", "metric"}}
+    match rule["rule"]:
+        case "threshold":
+            return threshold_rule(curve, **settings)
+        case "median":
+            return percentile_rule(curve, ended, **settings)
+        case _:
+            return successive_halving(curve, [*ended, *running], **settings)
 
 
 def _compared(loss: float, what: str, limit: float, whose: str) -> Verdict:

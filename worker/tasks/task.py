@@ -56,21 +56,6 @@ class Context(Protocol):
         """Send a point of the learning curve; steps rise. Raises Pruned when there is no need to go on."""
 
 
-class Diverged(Exception):  # noqa: N818 - says what happened
-    """Raised by a task when the config led nowhere although its last loss is a finite number."""
-
-
-class Pruned(Exception):  # noqa: N818 - says what happened
-    """Raised by `report`, or by a task, when the trial ends early because others did better.
-
-    Without a value the server takes the last that was reported of the metric its study is stopped by.
-    """
-
-    def __init__(self, value: float | None = None) -> None:
-        super().__init__()
-        self.value = None if value is None else float(value)
-
-
 class Released(Exception):  # noqa: N818 - says what happened
     """Raised by `checkpoint.save` when the worker stops: let it pass, another attempt goes on from there."""
 

@@ -19,9 +19,10 @@ from optimizers.errors import (
     NotPositiveDefiniteError,
     SingularFactorError,
 )
+from thiessen.trial import Diverged
 from worker.config import wrong
 from worker.datasets import Part
-from worker.tasks.task import Context, Diverged
+from worker.tasks.task import Context
 from worker.training.averaging import Compared
 from worker.training.batches import Batches
 from worker.training.driven import Driven, Objective, Step

@@ -1,0 +1,102 @@
+"""A study kept in one file, without a server: a line of JSON for each thing that happened.
+
+The first line is the study. Each other is a trial, written when it is begun, or an observation, written when
+it has ended. What `keep` returned from survives a power cut. A process that is killed leaves at most one line
+that is not whole; it was never acknowledged, and the next one who opens the file cuts it off.
+"""
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any, Final, Self
+
+from thiessen.errors import JournalError, JournalInUse
+
+FORMAT: Final = 1  # raised when an older reader would misread it
+
+Entry = dict[str, Any]
+
+
+class Journal:
+    """The lines of one file, which nobody else writes meanwhile. Raises JournalInUse, JournalError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        is_new = not path.exists()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a+b")
+        except OSError as error:
+            raise JournalError(f"cannot write {path}: {error.strerror}. Give another file.") from error
+        try:
+            _lock(self._file.fileno(), path)
+            self.entries = self._read()
+        except BaseException:
+            self._file.close()
+            raise
+        if is_new:
+            _keep_name(path.parent)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def add(self, entry: Entry) -> None:
+        """Write a line. It may be lost until `keep` returns."""
+        self._file.write(json.dumps(entry, allow_nan=False, separators=(",", ":")).encode() + b"\n")
+
+    def keep(self) -> None:
+        """Return when all that was added is on the disk."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file, and let others write it."""
+        self._file.close()
+
+    def _read(self) -> list[Entry]:
+        self._file.seek(0)
+        content = self._file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            self._file.truncate(len(whole))
+        return [self._entry(number, line) for number, line in enumerate(whole.splitlines(), start=1)]
+
+    def _entry(self, number: int, line: bytes) -> Entry:
+        try:
+            entry = json.loads(line)
+        except ValueError as error:
+            raise self.misread(number, f"it is not JSON ({error})") from error
+        if not isinstance(entry, dict):
+            raise self.misread(number, "it is no JSON object")
+        return entry
+
+    def misread(self, number: int, why: str) -> JournalError:
+        """Return the error of a line that is not what it should be."""
+        return JournalError(
+            f"line {number} of {self.path} cannot be read: {why}. Is it a journal of Thiessen? If the line "
+            "was damaged, cut the file before it: what comes later is tried again."
+        )
+
+
+def _keep_name(folder: Path) -> None:
+    """Return when a new file of this folder survives a power cut by its name."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    """Keep others from the file until it is closed, which the end of a process does too."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise JournalInUse(
+            f"{path} is written by another process. Wait for its end, or give another journal; many "
+            "processes share a study through a server (thiessen serve)."
+        ) from error

@@ -1,0 +1,318 @@
+"""Who keeps a study without a server: this process, in a journal or in memory alone."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import nsmallest
+from math import isfinite
+from threading import RLock
+from typing import Any, Final, Literal
+
+from thiessen.errors import Ended, JournalDiffers, JournalError, ResultDiffers
+from thiessen.integrations import KNOWN
+from thiessen.journal import FORMAT, Entry, Journal
+from thiessen.numbers import Stream, trial_seed
+from thiessen.search import Exhausted, Given, History, HistoryError, Observed, Proposed, Snapshot, Strategy
+from thiessen.search.record import Record
+from thiessen.search.settings import in_words, strategy_to_json
+from thiessen.search.stopping import Curve, judged
+from thiessen.space import Config, Space, config_key
+from thiessen.study import Direction, Result
+from thiessen.trial import Asked, Ending
+
+TRIALS: Final = 100  # of a study that is not told how many
+MOST_CURVES: Final = 1000  # of trials that have ended, the last ones: those that others are judged by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What of a study never changes."""
+
+    space: Space
+    strategy: Strategy
+    seed: int
+    direction: Direction
+    stopping: dict[str, Any] | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "space": self.space.to_json(),
+            "strategy": strategy_to_json(self.strategy),
+            "seed": self.seed,
+            "direction": self.direction,
+            "stopping": self.stopping,
+            "duplicates": "forbid",
+            "failures_repel": True,
+        }
+
+    def settled(self, trials: int) -> "Terms":
+        """Return them with all decided that the strategy leaves to the budget. Raises StrategyError."""
+        return replace(self, strategy=self.strategy.settled(self.space, trials))
+
+    def loss(self, value: float) -> float:
+        """Return what is minimised, of the program's number; and the other way round."""
+        return value if self.direction == "minimize" else -value
+
+
+class Local:
+    """Keeps a study in this process; any of its threads may ask and tell."""
+
+    def __init__(self, name: str, journal: Journal | None, terms: Terms | None, trials: int | None) -> None:
+        self.name = name
+        self._journal = journal
+        self._is_closed = False
+        self._lock = RLock()
+        entries = [] if journal is None else journal.entries
+        if entries:
+            record = self._record(entries)
+            self._terms = self._agreed(record, entries[0], terms)
+        elif terms is None:
+            raise JournalError(f"{name} is new: give the space it is to search.")
+        else:
+            entries = [{"trials": TRIALS if trials is None else trials}]
+            self._terms = terms.settled(entries[0]["trials"])
+            record = None
+            self._add({"format": FORMAT, "study": self._terms.to_json(), **entries[0]})
+            self._keep()
+        self.space, self.direction = self._terms.space, self._terms.direction
+        self.max_trials = [entry["trials"] for entry in entries if "trials" in entry][-1]
+        self._begin(record, entries)
+        if trials is not None and trials != self.max_trials:
+            self.extend(trials)
+
+    def _record(self, entries: Sequence[Entry]) -> Record:
+        document = entries[0] | {
+            "trials": [entry["trial"] for entry in entries if "trial" in entry],
+            "observations": [entry["observation"] for entry in entries if "observation" in entry],
+        }
+        try:
+            return Record.from_json(document, KNOWN)
+        except HistoryError as error:
+            raise JournalError(f"the journal of {self.name} cannot be read: {error}") from error
+
+    def _agreed(self, record: Record, head: Entry, wanted: Terms | None) -> Terms:
+        """Return what the journal says. Raises JournalDiffers where the program says something else."""
+        said = head["study"]
+        found = Terms(
+            space=record.space,
+            strategy=record.strategy,
+            seed=record.seed,
+            direction=said.get("direction", "minimize"),
+            stopping=said.get("stopping"),
+        )
+        if wanted is None:
+            return found
+        for term in ("space", "seed", "direction", "stopping"):
+            mine, theirs = getattr(wanted, term), getattr(found, term)
+            if mine != theirs:
+                raise self._differs(term, theirs, mine)
+        # A grid is as fine as the first budget allowed.
+        mine, theirs = (
+            in_words(strategy_to_json(each), KNOWN)
+            for each in (wanted.settled(head.get("trials", TRIALS)).strategy, found.strategy)
+        )
+        if mine != theirs:
+            raise self._differs("strategy", theirs, mine)
+        return found
+
+    def _differs(self, term: str, theirs: object, mine: object) -> JournalDiffers:
+        return JournalDiffers(
+            f"the journal of {self.name} holds a study whose {term} is {theirs}; here it is {mine}. Give "
+            "another journal, or delete this one to begin anew."
+        )
+
+    def _begin(self, record: Record | None, entries: Sequence[Entry]) -> None:
+        trials: Sequence[Proposed | Given] = [] if record is None else record.trials
+        observations: Sequence[Observed] = [] if record is None else record.observations
+        self._configs = [trial.config for trial in trials]
+        self._numbers = {config_key(config): number for number, config in enumerate(self._configs)}
+        self._turns = sum(isinstance(trial, Proposed) for trial in trials)
+        self._history = History(self._terms.space, Snapshot.of(self._configs, observations))
+        self._results: dict[int, Result] = {}
+        self.best: Result | None = None
+        for each in observations:
+            self._results[each.trial] = self._result(each)
+            self._compare(self._results[each.trial])
+        # Begun and never told of: a person stopped, or the process was killed.
+        self._waiting = deque(number for number in range(len(self._configs)) if number not in self._results)
+        self._running: dict[int, list[tuple[int, Mapping[str, float]]]] = {}
+        self._ended = deque(
+            (self._losses(entry["curve"]) for entry in entries if entry.get("curve")), maxlen=MOST_CURVES
+        )
+
+    def ask(self) -> Asked:
+        with self._lock:
+            self._check_open()
+            number = self._waiting.popleft() if self._waiting else self._proposed()
+            self._running[number] = []
+            return Asked(
+                number=number, config=self._configs[number], seed=trial_seed(self._terms.seed, number)
+            )
+
+    def _proposed(self) -> int:
+        """Return the number of a new trial. Raises Ended."""
+        self._check_budget()
+        number, landscape = len(self._configs), self._history.landscape
+        try:
+            proposal = self._terms.strategy.propose(
+                self.space, landscape, self._turns, Stream(self._terms.seed, number)
+            )
+        except Exhausted:
+            raise Ended(
+                f"every config of {self.name} has its trial; widen the space in a new study."
+            ) from None
+        why = {"watermark": landscape.watermark, "turn": self._turns, "reasons": proposal.reasons.to_json()}
+        self._turns += 1
+        return self._number(proposal.config, "proposed", why)
+
+    def enqueue(self, config: Config) -> int:
+        with self._lock:
+            self._check_open()
+            self.space.validate(config)
+            known = self._numbers.get(config_key(config))
+            if known is not None:
+                return known
+            self._check_budget()
+            number = self._number(dict(config), "enqueued", {})
+            self._keep()
+            self._waiting.append(number)
+            return number
+
+    def _number(self, config: Config, origin: Literal["proposed", "enqueued"], why: Entry) -> int:
+        number = len(self._configs)
+        self._add({"trial": {"number": number, "origin": origin, "config": config, **why}})
+        self._configs.append(config)
+        self._numbers[config_key(config)] = number
+        self._history.number(config)
+        return number
+
+    def report(self, trial: int, step: int, metrics: Mapping[str, float]) -> str | None:
+        with self._lock:
+            curve = self._running.setdefault(trial, [])
+            if curve and step <= curve[-1][0]:
+                raise ValueError(f"trial {trial} reports step {step} after step {curve[-1][0]}: steps rise.")
+            curve.append((step, metrics))
+            rule = self._terms.stopping
+            if rule is None:
+                return None
+            if rule["rule"] == "threshold":
+                rule = {**rule, "threshold": self._terms.loss(rule["threshold"])}
+            running = [self._losses(points) for number, points in self._running.items() if number != trial]
+            verdict = judged(rule, self._losses(curve), self._ended, [each for each in running if each])
+            return verdict.reason if verdict.stop else None
+
+    def end(self, trial: int, ending: Ending) -> None:
+        with self._lock:
+            self._check_open()
+            curve = self._running.get(trial, [])
+            value = self._last(curve) if ending.outcome == "pruned" and ending.value is None else ending.value
+            observation = Observed(
+                seq=self._history.landscape.watermark + 1,
+                trial=trial,
+                outcome=ending.outcome,
+                loss=None if value is None else self._terms.loss(value),
+                cause="error" if ending.outcome == "failed" else None,
+            )
+            result = self._result(observation)
+            if trial in self._results:
+                if self._results[trial] != result:
+                    raise ResultDiffers(f"trial {trial} of {self.name} has ended as {self._results[trial]}.")
+                return
+            told = {
+                "curve": [[step, _written(metrics)] for step, metrics in curve],
+                "message": ending.message,
+            }
+            besides = {name: each for name, each in told.items() if each}
+            self._add({"observation": vars(observation), **besides})
+            self._keep()
+            self._history.observe(observation)
+            self._results[trial] = result
+            self._compare(result)
+            self._running.pop(trial, None)
+            if losses := self._losses(curve):
+                self._ended.append(losses)
+
+    @property
+    def ended(self) -> int:
+        return len(self._results)
+
+    def results(self) -> Sequence[Result]:
+        with self._lock:
+            return [self._results[number] for number in sorted(self._results)]
+
+    def ranking(self, top: int) -> Sequence[Result]:
+        return nsmallest(top, filter(_has_succeeded, self.results()), key=_rank)
+
+    def extend(self, trials: int) -> None:
+        if type(trials) is not int or trials < 1:
+            raise ValueError(f"trials counts them and must be at least 1, got {trials!r}.")
+        with self._lock:
+            self._check_open()
+            self._add({"trials": trials})
+            self._keep()
+            self.max_trials = trials
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            if self._journal is not None:
+                self._journal.close()
+
+    def _compare(self, result: Result) -> None:
+        if _has_succeeded(result) and (self.best is None or _rank(result) < _rank(self.best)):
+            self.best = result
+
+    def _result(self, observed: Observed) -> Result:
+        loss = observed.loss
+        return Result(
+            number=observed.trial,
+            state=observed.outcome,
+            config=self._configs[observed.trial],
+            value=None if loss is None else self._terms.loss(loss),
+            loss=loss,
+            seed=trial_seed(self._terms.seed, observed.trial),
+        )
+
+    def _losses(self, curve: Sequence[tuple[int, Mapping[str, float]]]) -> Curve:
+        metric = "" if self._terms.stopping is None else self._terms.stopping["metric"]
+        return [
+            (float(step), self._terms.loss(float(metrics[metric])))
+            for step, metrics in curve
+            if metric in metrics
+        ]
+
+    def _last(self, curve: Sequence[tuple[int, Mapping[str, float]]]) -> float | None:
+        """Return the last value reported of the metric that trials are judged by."""
+        losses = self._losses(curve)
+        return self._terms.loss(losses[-1][1]) if losses else None
+
+    def _check_budget(self) -> None:
+        if len(self._configs) >= self.max_trials:
+            raise Ended(
+                f"{self.name} has all its {self.max_trials} trials; ask for more of them with trials=."
+            )
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise JournalError(f"{self.name} was closed; open it again to go on.")
+
+    def _add(self, entry: Entry) -> None:
+        if self._journal is not None:
+            self._journal.add(entry)
+
+    def _keep(self) -> None:
+        if self._journal is not None:
+            self._journal.keep()
+
+
+def _has_succeeded(result: Result) -> bool:
+    return result.state == "succeeded"
+
+
+def _rank(result: Result) -> tuple[float | None, int]:
+    return result.loss, result.number
+
+
+def _written(metrics: Mapping[str, float]) -> dict[str, float | str]:
+    """Return them as JSON has them, which knows no NaN and no infinity: `float` reads them back."""
+    return {name: float(each) if isfinite(each) else str(float(each)) for name, each in metrics.items()}

@@ -1,0 +1,95 @@
+"""Studies without a server, begun and gone on with."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from thiessen.errors import InvalidRequest
+from thiessen.integrations import KNOWN
+from thiessen.journal import Journal
+from thiessen.local import TRIALS, Local, Terms
+from thiessen.search.settings import strategy_from_json
+from thiessen.space import Space
+from thiessen.study import Direction, Objective, Study
+
+BY_NAME: Final = "{name}.jsonl"
+
+
+def minimize(
+    objective: Objective,
+    space: Space,
+    *,
+    trials: int = TRIALS,
+    journal: str | Path | None = BY_NAME,
+    strategy: str | Mapping[str, Any] = "biased_random",
+    seed: int = 0,
+    stopping: Mapping[str, Any] | None = None,
+    n_jobs: int = 1,
+    catch: type[Exception] | tuple[type[Exception], ...] = (),
+    progress: bool | None = None,
+) -> Study:
+    """Look for the config whose value is smallest; no server is needed.
+
+    >>> def train(config):
+    ...     return (config["lr"] - 0.1) ** 2
+    >>> study = minimize(train, Space(lr=Float(1e-4, 1.0, log=True)), trials=50)
+    >>> study.best.config
+
+    What came of each trial is kept in a journal, here `train.jsonl` in the folder of now: stopped by Ctrl-C
+    or a crash, the same program goes on where it was. With more trials it goes on too. A journal of None
+    keeps nothing. The other arguments are those of `open_study` and of `Study.optimize`.
+    """
+    name = re.sub(r"\W+", "", getattr(objective, "__name__", "")) or "objective"
+    path = None if journal is None else str(journal).format(name=name)
+    with open_study(path, space, trials=trials, strategy=strategy, seed=seed, stopping=stopping) as study:
+        return study.optimize(objective, n_jobs=n_jobs, catch=catch, progress=progress)
+
+
+def open_study(
+    journal: str | Path | None,
+    space: Space | None = None,
+    *,
+    trials: int | None = None,
+    strategy: str | Mapping[str, Any] = "biased_random",
+    seed: int = 0,
+    direction: Direction = "minimize",
+    stopping: Mapping[str, Any] | None = None,
+) -> Study:
+    """Begin a study in a new journal, or go on with that of an old one; None keeps it in memory alone.
+
+    `trials` is how many there will be in all, 100 unless told, and may be another each time. With nothing but
+    its name a journal is opened as it is. `strategy` and `stopping` are as in a study file. Raises
+    JournalDiffers where the journal holds another study, JournalInUse and JournalError.
+    """
+    kept = None if journal is None else Journal(Path(journal))
+    name = "study" if kept is None else kept.path.stem
+    try:
+        terms = None
+        if space is not None:
+            terms = Terms(
+                space=space,
+                strategy=strategy_from_json(strategy, KNOWN),
+                seed=seed,
+                direction=direction,
+                stopping=None if stopping is None else _rule(stopping),
+            )
+        return Study(Local(name, kept, terms, trials))
+    except BaseException:
+        if kept is not None:
+            kept.close()
+        raise
+
+
+def _rule(stopping: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a rule of early stopping with all its settings. Raises InvalidRequest."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from thiessen.contract.faults import faults
+    from thiessen.contract.studies import Stopping
+
+    try:
+        read: dict[str, Any] = TypeAdapter(Stopping).validate_python(dict(stopping)).model_dump()
+    except ValidationError as error:
+        raise InvalidRequest(f"stopping is no rule of early stopping: {faults(error)}.") from error
+    return read

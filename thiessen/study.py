@@ -1,0 +1,243 @@
+"""A study as a program drives it: ask for a trial, tell what came of it."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from itertools import count
+from threading import Event
+from typing import TYPE_CHECKING, Literal, Protocol, Self
+
+from thiessen.errors import Ended, ThiessenError
+from thiessen.space import Config, Space
+from thiessen.trial import Asked, Keeper, Trial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Objective = Callable[[Trial], float]
+Direction = Literal["minimize", "maximize"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What came of a trial."""
+
+    number: int
+    state: str  # succeeded, diverged, pruned, failed
+    config: Config
+    value: float | None  # the program's number
+    loss: float | None  # what is ranked: smaller is better
+    seed: int
+
+
+class StudyKeeper(Keeper, Protocol):
+    """Who keeps a study and proposes its trials: a journal, or a server."""
+
+    name: str
+    space: Space
+    direction: Direction
+    max_trials: int
+
+    @property
+    def ended(self) -> int:
+        """How many trials have ended."""
+
+    @property
+    def best(self) -> Result | None:
+        """The best that succeeded; of equal ones the first."""
+
+    def ask(self) -> Asked:
+        """Return the next trial. Raises Ended."""
+
+    def enqueue(self, config: Config) -> int:
+        """Have a config tried before anything is proposed; return its trial. Raises SpaceError, Ended."""
+
+    def results(self) -> Sequence[Result]:
+        """Return the trials that have ended, by number."""
+
+    def ranking(self, top: int) -> Sequence[Result]:
+        """Return the best that succeeded, best first."""
+
+    def extend(self, trials: int) -> None:
+        """Have so many trials in all."""
+
+    def close(self) -> None:
+        """Let go of what is open."""
+
+
+class Study:
+    """Proposes configs and remembers what came of them.
+
+    >>> for trial in study:
+    ...     with trial:
+    ...         trial.tell(train(**trial))
+
+    or, for the same, `study.optimize(train)`.
+    """
+
+    def __init__(self, keeper: StudyKeeper) -> None:
+        self._keeper = keeper
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Trial:
+        try:
+            return self.ask()
+        except Ended:
+            raise StopIteration from None
+
+    def __repr__(self) -> str:
+        return f"<Study {self.name!r}: {self.ended} of {self.max_trials} trials have ended>"
+
+    @property
+    def name(self) -> str:
+        return self._keeper.name
+
+    @property
+    def space(self) -> Space:
+        return self._keeper.space
+
+    @property
+    def direction(self) -> Direction:
+        return self._keeper.direction
+
+    @property
+    def max_trials(self) -> int:
+        """How many trials there will be in all."""
+        return self._keeper.max_trials
+
+    @property
+    def best(self) -> Result | None:
+        """The best trial that succeeded, None while none has."""
+        return self._keeper.best
+
+    @property
+    def ended(self) -> int:
+        """How many trials have ended."""
+        return self._keeper.ended
+
+    def ask(self) -> Trial:
+        """Return the next trial to try. Raises Ended when the budget is used up or no config is left."""
+        return Trial(self._keeper, self._keeper.ask())
+
+    def enqueue(self, config: Config) -> int:
+        """Have a config tried next; return the number of its trial, of the old one where it has one."""
+        return self._keeper.enqueue(config)
+
+    def extend(self, trials: int) -> None:
+        """Have so many trials in all."""
+        self._keeper.extend(trials)
+
+    def results(self) -> Sequence[Result]:
+        """Return what came of the trials that have ended, by number."""
+        return self._keeper.results()
+
+    def ranking(self, top: int = 10) -> Sequence[Result]:
+        """Return the best trials that succeeded, best first."""
+        return self._keeper.ranking(top)
+
+    def dataframe(self) -> "pd.DataFrame":
+        """Return the trials that have ended as a data frame of pandas, a column for each dimension."""
+        try:
+            import pandas as pd
+        except ModuleNotFoundError:
+            raise ThiessenError("data frames need the package pandas: pip install pandas") from None
+        rows = [
+            {"trial": each.number, "state": each.state, "value": each.value}
+            | {name: each.config.get(name) for name in self.space.dimensions}
+            for each in self.results()
+        ]
+        columns = ["trial", "state", "value", *self.space.dimensions]
+        return pd.DataFrame(rows, columns=columns).set_index("trial")
+
+    def optimize(
+        self,
+        objective: Objective,
+        *,
+        trials: int | None = None,
+        n_jobs: int = 1,
+        catch: type[Exception] | tuple[type[Exception], ...] = (),
+        progress: bool | None = None,
+    ) -> Self:
+        """Try trials until none is left, or for so many more; several at a time in threads.
+
+        An objective takes the trial, a mapping of names to values, and returns its value. What it raises ends
+        the call, and the trial is tried again when the study is opened again; an error of a kind to `catch`
+        fails the trial instead, and the next one is tried. A bar shows how far it is where a person watches:
+        `progress` says yes or no.
+        """
+        if n_jobs < 1:
+            raise ValueError(f"n_jobs counts trials at a time and must be at least 1, got {n_jobs!r}.")
+        with self._bar(progress=progress) as advance:
+            _Run(self, objective, trials, catch, advance).with_threads(n_jobs)
+        return self
+
+    def close(self) -> None:
+        """Let go of the journal, or of the connections."""
+        self._keeper.close()
+
+    def _bar(self, *, progress: bool | None) -> AbstractContextManager[Callable[[], None]]:
+        if progress is False:
+            return nullcontext(_silently)
+        from thiessen.progress import bar
+
+        return bar(self, is_forced=progress is True)
+
+
+class _Run:
+    """One call of `optimize`."""
+
+    def __init__(
+        self,
+        study: Study,
+        objective: Objective,
+        trials: int | None,
+        catch: type[Exception] | tuple[type[Exception], ...],
+        advance: Callable[[], None],
+    ) -> None:
+        self._study = study
+        self._objective = objective
+        self._turns = count() if trials is None else iter(range(trials))
+        self._catch = catch
+        self._advance = advance
+        self._is_over = Event()
+
+    def with_threads(self, n_jobs: int) -> None:
+        if n_jobs == 1:  # here, where Ctrl-C is heard
+            self._go_on()
+            return
+        with ThreadPoolExecutor(n_jobs, thread_name_prefix="thiessen") as pool:
+            running = [pool.submit(self._go_on) for _ in range(n_jobs)]
+            try:
+                wait(running, return_when=FIRST_EXCEPTION)
+            finally:
+                self._is_over.set()
+        for each in running:
+            each.result()
+
+    def _go_on(self) -> None:
+        while not self._is_over.is_set() and next(self._turns, None) is not None:
+            try:
+                trial = self._study.ask()
+            except Ended:
+                return
+            with trial:
+                try:
+                    value = self._objective(trial)
+                except self._catch as error:
+                    trial.fail(f"{type(error).__name__}: {error}")
+                else:
+                    trial.tell(value)
+            self._advance()
+
+
+def _silently() -> None:
+    """Nobody watches."""
