@@ -11,7 +11,7 @@ from thiessen.version import __version__
 if TYPE_CHECKING:
     from thiessen.client import Client
     from thiessen.errors import ThiessenError
-    from thiessen.opening import minimize, open_study
+    from thiessen.opening import connect, minimize, open_study
     from thiessen.space import Boolean, Categorical, Float, Int, Ordinal, Space
     from thiessen.study import Result, Study
     from thiessen.trial import Diverged, Pruned, Trial
@@ -31,6 +31,7 @@ __all__ = [
     "ThiessenError",
     "Trial",
     "__version__",
+    "connect",
     "minimize",
     "open_study",
 ]
@@ -43,6 +44,7 @@ _HOMES = {
     "Study": "thiessen.study",
     "ThiessenError": "thiessen.errors",
     "Trial": "thiessen.trial",
+    "connect": "thiessen.opening",
     "minimize": "thiessen.opening",
     "open_study": "thiessen.opening",
 }

@@ -1,11 +1,12 @@
 """The client: the same verbs as the HTTP interface, with connections kept and errors that teach."""
 
+import random
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from urllib.parse import quote as quoted
 
 import httpx
@@ -45,12 +46,18 @@ from thiessen.contract import (
 )
 from thiessen.contract.words import Answer, Request
 
+if TYPE_CHECKING:
+    from thiessen.space import Space
+    from thiessen.study import Direction
+    from thiessen.study import Study as OpenStudy
+
 A = TypeVar("A", bound=Answer)
 
 TOKEN: Final = re.compile(r"thiessen_[A-Za-z0-9_-]+")
 
 LATER: Final = {httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS}
 DEFAULT_PROJECT: Final = "default"
+LONGEST_PAUSE: Final = 30.0  # seconds that a server may ask for
 RETRY_PAUSES: Final = (0.1, 0.4, 1.6)  # seconds; every call is idempotent, so asking again is harmless
 
 
@@ -69,6 +76,7 @@ class Client:
         project: str = DEFAULT_PROJECT,
         timeout_seconds: float = 30.0,
         retry_pauses: Sequence[float] = RETRY_PAUSES,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         if not _is_address(url):
             raise errors.ServerUnreachable(f"{url!r} is not an address such as http://127.0.0.1:8000.")
@@ -79,6 +87,7 @@ class Client:
         self._http = httpx.Client(
             timeout=timeout_seconds,
             headers={CONTRACT_HEADER: str(CONTRACT), **_authorization(token)},
+            transport=transport,
         )
 
     def __enter__(self) -> Self:
@@ -96,6 +105,28 @@ class Client:
     def create_study(self, spec: StudySpec) -> Study:
         """Create the study, or return the one that is the same. Raises StudyExists, InvalidRequest."""
         return self._send(Study, "POST", self._studies(), spec)
+
+    def open_study(
+        self,
+        name: str,
+        space: "Space | None" = None,
+        *,
+        trials: int | None = None,
+        strategy: str | Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        direction: "Direction | None" = None,
+        stopping: Mapping[str, Any] | None = None,
+    ) -> "OpenStudy":
+        """Begin a study whose trials this program tries, or go on with one; others may try them beside it.
+
+        With nothing but its name a study is opened as it is. The arguments are those of
+        `thiessen.open_study`. Raises StudyExists where the server has another study of this name.
+        """
+        from thiessen.served import opened
+
+        terms = {"strategy": strategy, "seed": seed, "direction": direction, "stopping": stopping}
+        given = {term: each for term, each in terms.items() if each is not None}
+        return opened(self, name, space, trials, given)
 
     def studies(
         self, *, state: str | None = None, tag: str | None = None, limit: int = 50, cursor: str | None = None
@@ -240,6 +271,7 @@ class Client:
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         for pause in (*self._retry_pauses, None):
+            asked_for = 0.0
             try:
                 answer = self._http.send(request)
             except httpx.TransportError as error:
@@ -250,7 +282,9 @@ class Client:
             else:
                 if answer.status_code not in LATER or pause is None:
                     return answer
-            time.sleep(pause)
+                asked_for = _asked_for(answer)
+            # Not all at once, who were refused together.
+            time.sleep(max(pause, asked_for) * random.uniform(0.8, 1.2))
         raise AssertionError("the last round returns or raises")
 
 
@@ -270,6 +304,12 @@ def _authorization(token: str | None) -> dict[str, str]:
             "The token does not look like one: it is `thiessen_` and what follows, without spaces."
         )
     return {"Authorization": f"Bearer {token}"}
+
+
+def _asked_for(answer: httpx.Response) -> float:
+    """Return how many seconds the server asks to wait, within reason."""
+    seconds = answer.headers.get("Retry-After", "")
+    return min(float(seconds), LONGEST_PAUSE) if seconds.isdecimal() else 0.0
 
 
 def _path(*parts: str) -> str:

@@ -8,7 +8,7 @@ from math import isfinite
 from threading import RLock
 from typing import Any, Final, Literal
 
-from thiessen.errors import Ended, JournalDiffers, JournalError, ResultDiffers
+from thiessen.errors import Ended, JournalDiffers, JournalError
 from thiessen.integrations import KNOWN
 from thiessen.journal import FORMAT, Entry, Journal
 from thiessen.numbers import Stream, trial_seed
@@ -213,11 +213,6 @@ class Local:
                 loss=None if value is None else self._terms.loss(value),
                 cause="error" if ending.outcome == "failed" else None,
             )
-            result = self._result(observation)
-            if trial in self._results:
-                if self._results[trial] != result:
-                    raise ResultDiffers(f"trial {trial} of {self.name} has ended as {self._results[trial]}.")
-                return
             told = {
                 "curve": [[step, _written(metrics)] for step, metrics in curve],
                 "message": ending.message,
@@ -226,11 +221,14 @@ class Local:
             self._add({"observation": vars(observation), **besides})
             self._keep()
             self._history.observe(observation)
-            self._results[trial] = result
+            self._results[trial] = result = self._result(observation)
             self._compare(result)
             self._running.pop(trial, None)
             if losses := self._losses(curve):
                 self._ended.append(losses)
+
+    def leave(self, trial: int, error: BaseException) -> None:
+        """It is pending still, and first when the study is opened again."""
 
     @property
     def ended(self) -> int:

@@ -1,11 +1,12 @@
-"""Studies without a server, begun and gone on with."""
+"""Where a program begins: a study of its own, or a server."""
 
 import re
 from collections.abc import Mapping
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from thiessen.errors import InvalidRequest
+from thiessen.errors import InvalidRequest, ServerUnreachable
 from thiessen.integrations import KNOWN
 from thiessen.journal import Journal
 from thiessen.local import TRIALS, Local, Terms
@@ -13,7 +14,12 @@ from thiessen.search.settings import strategy_from_json
 from thiessen.space import Space
 from thiessen.study import Direction, Objective, Study
 
+if TYPE_CHECKING:
+    from thiessen.client import Client
+
 BY_NAME: Final = "{name}.jsonl"
+DEFAULT_PROJECT: Final = "default"
+INSIDE: Final = "http://127.0.0.1"  # nobody listens there for us: it only has to be an address
 
 
 def minimize(
@@ -44,6 +50,29 @@ def minimize(
     path = None if journal is None else str(journal).format(name=name)
     with open_study(path, space, trials=trials, strategy=strategy, seed=seed, stopping=stopping) as study:
         return study.optimize(objective, n_jobs=n_jobs, catch=catch, progress=progress)
+
+
+def connect(address: str, *, token: str | None = None, project: str = DEFAULT_PROJECT) -> "Client":
+    """Return a client of the server at an address, or of one in this process over a database.
+
+    >>> with connect("sqlite:///runs.db") as client:
+    ...     study = client.open_study("digits", Space(lr=Float(1e-4, 1.0, log=True)))
+
+    A server in this process has no port; it owns a SQLite file as `thiessen serve` does, and needs the extra
+    `[server]`. Raises ServerUnreachable.
+    """
+    from thiessen.client import Client
+
+    if not address.startswith(("sqlite", "postgresql")):
+        return Client(address, token=token, project=project)
+    servers = entry_points(group="thiessen.local")
+    try:
+        [opened] = [server.load() for server in servers]
+    except (ModuleNotFoundError, ValueError) as error:
+        raise ServerUnreachable(
+            "a server in this process needs more packages: pip install 'thiessen[server]'."
+        ) from error
+    return Client(INSIDE, token=token, project=project, transport=opened(address))
 
 
 def open_study(

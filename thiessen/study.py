@@ -37,7 +37,10 @@ class StudyKeeper(Keeper, Protocol):
     name: str
     space: Space
     direction: Direction
-    max_trials: int
+
+    @property
+    def max_trials(self) -> int:
+        """How many trials there will be in all."""
 
     @property
     def ended(self) -> int:

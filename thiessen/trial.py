@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
+from thiessen.errors import ResultDiffers
 from thiessen.space import Config, Scalar
 
 
@@ -38,6 +39,7 @@ class Ending:
 
     outcome: Literal["succeeded", "diverged", "pruned", "failed"]
     value: float | None = None  # finite; large is good where the study maximises
+    diverged: Literal["nan", "inf", "-inf", "too large"] = "too large"  # how, where it did
     message: str = ""  # how it failed
 
 
@@ -48,7 +50,10 @@ class Keeper(Protocol):
         """Keep a point of the learning curve; return why not to go on, or None."""
 
     def end(self, trial: int, ending: Ending) -> None:
-        """Return when the ending is kept. Raises ResultDiffers where the trial has another."""
+        """Return when the ending is kept."""
+
+    def leave(self, trial: int, error: BaseException) -> None:
+        """Let go of a trial that an error ended: it is tried again."""
 
 
 class Trial(Mapping[str, Scalar]):
@@ -57,7 +62,8 @@ class Trial(Mapping[str, Scalar]):
     >>> with study.ask() as trial:
     ...     trial.tell(train(**trial))
 
-    A trial that is left by an error is not told: it is tried again when its study is opened again.
+    A trial that is left by an error is tried again: with a journal when its study is opened again, with a
+    server as often as the study says.
     """
 
     def __init__(self, keeper: Keeper, asked: Asked) -> None:
@@ -65,7 +71,7 @@ class Trial(Mapping[str, Scalar]):
         self.seed = asked.seed
         self.config = asked.config
         self._keeper = keeper
-        self._has_ended = False
+        self._ending: Ending | None = None
 
     def __getitem__(self, name: str) -> Scalar:
         return self.config[name]
@@ -93,8 +99,10 @@ class Trial(Mapping[str, Scalar]):
                 f"trial {self.number} was told {value!r}, which is no number. "
                 "Does the objective return its value?"
             ) from None
-        finite = math.isfinite(number)
-        self._end(Ending(outcome="succeeded" if finite else "diverged", value=number if finite else None))
+        if math.isfinite(number):
+            self._end(Ending(outcome="succeeded", value=number))
+        else:
+            self._end(Ending(outcome="diverged", diverged=_manner(number)))
 
     def prune(self, value: float | None = None) -> None:
         """End the trial early, with its last value."""
@@ -112,10 +120,21 @@ class Trial(Mapping[str, Scalar]):
             self.prune(error.value)
         elif isinstance(error, Diverged):
             self._end(Ending(outcome="diverged"))
-        elif error is None and not self._has_ended:
+        elif error is not None and self._ending is None:
+            self._keeper.leave(self.number, error)
+        elif self._ending is None:
             raise ValueError(f"trial {self.number} ended untold. Call trial.tell(value) in its block.")
         return isinstance(error, Pruned | Diverged)
 
     def _end(self, ending: Ending) -> None:
-        self._keeper.end(self.number, ending)
-        self._has_ended = True
+        if self._ending is None:
+            self._keeper.end(self.number, ending)
+            self._ending = ending
+        elif self._ending != ending:
+            raise ResultDiffers(f"trial {self.number} was told already, as {self._ending}.")
+
+
+def _manner(number: float) -> Literal["nan", "inf", "-inf"]:
+    if math.isnan(number):
+        return "nan"
+    return "inf" if number > 0 else "-inf"

@@ -13,11 +13,11 @@ from thiessen.client import Client
 from thiessen.contract import Failure, Lease, Point, Pruned, Value
 from thiessen.contract.words import Verdict
 from thiessen.errors import LeaseLost, Refused, TooManyRequests
+from thiessen.patience import LATER, LONGEST_PAUSE, Patience
 from worker import checkpoint, failpoint
 from worker.child import Ending, GivenBack, KeepsCheckpoints, Length, Order, Taken
 from worker.functions import Offer
 from worker.limits import Limits, Watch
-from worker.patience import LATER, LONGEST_PAUSE, Patience
 from worker.slot import Slot
 from worker.spool import FOR_GOOD, Result, Spool, tell_points
 from worker.standing import Standing

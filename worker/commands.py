@@ -144,10 +144,10 @@ def worker(
 
     from thiessen.client import Client
     from thiessen.errors import ThiessenError
+    from thiessen.patience import Patience
     from worker import daemon, logs, standing
     from worker.attempt import Terms
     from worker.limits import Limits
-    from worker.patience import Patience
 
     console = _console(log_format)
     secret = _token(token, token_file)

@@ -16,11 +16,11 @@ from typing import Final
 from thiessen.client import Client
 from thiessen.contract import Lease, LeaseRequest, WorkerAnswer, WorkerSpec
 from thiessen.errors import LeaseLost, Refused, ServerFailed, ServerUnreachable, WorkerUnknown
+from thiessen.patience import Patience, Stopped
 from worker import devices, environment
 from worker.attempt import LISTEN_SECONDS, Attempt, Terms
 from worker.functions import Offer
 from worker.offer import offered
-from worker.patience import Patience, Stopped
 from worker.slot import Slot
 from worker.spool import Result, Spool
 from worker.standing import Standing

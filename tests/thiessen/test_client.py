@@ -26,11 +26,7 @@ def answering(answers, **options):
         status, kind = answers[min(len(asked), len(answers)) - 1]
         return httpx.Response(status, json={"type": f"urn:thiessen:{kind}", **PROBLEM})
 
-    client = Client("http://127.0.0.1:9", **options)
-    client._http = httpx.Client(
-        transport=httpx.MockTransport(answer), base_url="http://server", headers=client._http.headers
-    )
-    return client, asked
+    return Client("http://127.0.0.1:9", transport=httpx.MockTransport(answer), **options), asked
 
 
 @pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.__name__)
@@ -51,6 +47,21 @@ def test_a_server_that_is_busy_is_asked_again(status):
         client.study("s")
 
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize(("told", "waited"), [("2", 2.0), ("3600", 30.0), ("tomorrow", 0.5), (None, 0.5)])
+def test_a_server_that_says_when_is_asked_then(told, waited, monkeypatch):
+    slept = []
+    monkeypatch.setattr("thiessen.client.time.sleep", slept.append)
+    answers = iter(
+        [httpx.Response(503, headers={} if told is None else {"Retry-After": told}), httpx.Response(200)]
+    )
+    transport = httpx.MockTransport(lambda _: next(answers))
+
+    Client("http://127.0.0.1:9", retry_pauses=(0.5,), transport=transport).delete_study("s")
+
+    [pause] = slept
+    assert 0.8 * waited <= pause <= 1.2 * waited
 
 
 def test_what_stays_refused_is_told():

@@ -14,9 +14,9 @@ from thiessen.contract import (
     WorkerChanges,
     WorkerSpec,
 )
+from thiessen.patience import Patience
 from worker import attempt, daemon
 from worker.functions import Offer
-from worker.patience import Patience
 from worker.slot import Slot
 from worker.spool import Spool
 from worker.standing import Standing

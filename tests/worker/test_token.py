@@ -10,9 +10,9 @@ from thiessen.cli.main import build
 from thiessen.client import Client
 from thiessen.contract import Point
 from thiessen.errors import LeaseLost, ServerFailed, ServerUnreachable, TooManyRequests
+from thiessen.patience import Patience
 from worker.attempt import Attempt
 from worker.functions import Offer
-from worker.patience import Patience
 from worker.spool import Spool
 from worker.standing import Standing
 from worker.tasks import Task

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thiessen.client import Client
+from thiessen.patience import Patience
 from worker import daemon, devices, functions
 from worker.attempt import Terms
 from worker.child import Place
 from worker.limits import Limits
-from worker.patience import Patience
 from worker.slot import Slot as Child
 from worker.spool import Spool, state_folder, usual_folder
 

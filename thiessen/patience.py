@@ -1,4 +1,4 @@
-"""How long a worker bears with a server that is away."""
+"""How long a program bears with a server that is away."""
 
 import logging
 import random
@@ -20,7 +20,7 @@ log = logging.getLogger("thiessen.worker")
 
 
 class Stopped(Exception):  # noqa: N818 - says what happened
-    """The worker was told to stop before the server answered."""
+    """It was told to stop before the server answered."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 import pytest
 
 from thiessen.errors import Refused, ServerFailed, ServerUnreachable
-from worker.patience import Patience, Stopped
+from thiessen.patience import Patience, Stopped
 
 
 class Stop:
