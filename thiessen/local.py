@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nsmallest
 from math import isfinite
 from threading import RLock
@@ -12,9 +12,19 @@ from thiessen.errors import Ended, JournalDiffers, JournalError
 from thiessen.integrations import KNOWN
 from thiessen.journal import FORMAT, Entry, Journal
 from thiessen.numbers import Stream, trial_seed
-from thiessen.search import Exhausted, Given, History, HistoryError, Observed, Proposed, Snapshot, Strategy
+from thiessen.search import (
+    BiasedRandom,
+    Exhausted,
+    Given,
+    History,
+    HistoryError,
+    Observed,
+    Proposed,
+    Snapshot,
+    Strategy,
+)
 from thiessen.search.record import Record
-from thiessen.search.settings import in_words, strategy_to_json
+from thiessen.search.settings import strategy_to_json
 from thiessen.search.stopping import Curve, judged
 from thiessen.space import Config, Space, config_key
 from thiessen.study import Direction, Result
@@ -22,6 +32,17 @@ from thiessen.trial import Asked, Ending
 
 TRIALS: Final = 100  # of a study that is not told how many
 MOST_CURVES: Final = 1000  # of trials that have ended, the last ones: those that others are judged by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What a program says of a study; None where it says nothing."""
+
+    space: Space | None
+    strategy: Strategy | None
+    seed: int | None
+    direction: Direction | None
+    stopping: dict[str, Any] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +55,17 @@ class Terms:
     direction: Direction
     stopping: dict[str, Any] | None
 
+    @classmethod
+    def of(cls, told: Told, space: Space, trials: int) -> "Terms":
+        """Return those of a new study, the usual ones where nothing was said. Raises StrategyError."""
+        return cls(
+            space=space,
+            strategy=(told.strategy or BiasedRandom()).settled(space, trials),
+            seed=0 if told.seed is None else told.seed,
+            direction=told.direction or "minimize",
+            stopping=told.stopping,
+        )
+
     def to_json(self) -> dict[str, Any]:
         return {
             "space": self.space.to_json(),
@@ -45,10 +77,6 @@ class Terms:
             "failures_repel": True,
         }
 
-    def settled(self, trials: int) -> "Terms":
-        """Return them with all decided that the strategy leaves to the budget. Raises StrategyError."""
-        return replace(self, strategy=self.strategy.settled(self.space, trials))
-
     def loss(self, value: float) -> float:
         """Return what is minimised, of the program's number; and the other way round."""
         return value if self.direction == "minimize" else -value
@@ -57,7 +85,7 @@ class Terms:
 class Local:
     """Keeps a study in this process; any of its threads may ask and tell."""
 
-    def __init__(self, name: str, journal: Journal | None, terms: Terms | None, trials: int | None) -> None:
+    def __init__(self, name: str, journal: Journal | None, told: Told, trials: int | None) -> None:
         self.name = name
         self._journal = journal
         self._is_closed = False
@@ -65,12 +93,12 @@ class Local:
         entries = [] if journal is None else journal.entries
         if entries:
             record = self._record(entries)
-            self._terms = self._agreed(record, entries[0], terms)
-        elif terms is None:
+            self._terms = self._agreed(record, entries[0], told)
+        elif told.space is None:
             raise JournalError(f"{name} is new: give the space it is to search.")
         else:
             entries = [{"trials": TRIALS if trials is None else trials}]
-            self._terms = terms.settled(entries[0]["trials"])
+            self._terms = Terms.of(told, told.space, entries[0]["trials"])
             record = None
             self._add({"format": FORMAT, "study": self._terms.to_json(), **entries[0]})
             self._keep()
@@ -90,29 +118,21 @@ class Local:
         except HistoryError as error:
             raise JournalError(f"the journal of {self.name} cannot be read: {error}") from error
 
-    def _agreed(self, record: Record, head: Entry, wanted: Terms | None) -> Terms:
+    def _agreed(self, record: Record, head: Entry, told: Told) -> Terms:
         """Return what the journal says. Raises JournalDiffers where the program says something else."""
-        said = head["study"]
         found = Terms(
             space=record.space,
             strategy=record.strategy,
             seed=record.seed,
-            direction=said.get("direction", "minimize"),
-            stopping=said.get("stopping"),
+            direction=head["study"].get("direction", "minimize"),
+            stopping=head["study"].get("stopping"),
         )
-        if wanted is None:
-            return found
-        for term in ("space", "seed", "direction", "stopping"):
-            mine, theirs = getattr(wanted, term), getattr(found, term)
-            if mine != theirs:
-                raise self._differs(term, theirs, mine)
-        # A grid is as fine as the first budget allowed.
-        mine, theirs = (
-            in_words(strategy_to_json(each), KNOWN)
-            for each in (wanted.settled(head.get("trials", TRIALS)).strategy, found.strategy)
-        )
-        if mine != theirs:
-            raise self._differs("strategy", theirs, mine)
+        said = dict(vars(told))
+        if told.strategy is not None:  # a grid is as fine as the first budget allowed
+            said["strategy"] = told.strategy.settled(found.space, head.get("trials", TRIALS))
+        for term, mine in said.items():
+            if mine is not None and mine != getattr(found, term):
+                raise self._differs(term, getattr(found, term), mine)
         return found
 
     def _differs(self, term: str, theirs: object, mine: object) -> JournalDiffers:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from thiessen.errors import InvalidRequest, ServerUnreachable
 from thiessen.integrations import KNOWN
 from thiessen.journal import Journal
-from thiessen.local import TRIALS, Local, Terms
+from thiessen.local import TRIALS, Local, Told
 from thiessen.search.settings import strategy_from_json
 from thiessen.space import Space
 from thiessen.study import Direction, Objective, Study
@@ -28,8 +28,8 @@ def minimize(
     *,
     trials: int = TRIALS,
     journal: str | Path | None = BY_NAME,
-    strategy: str | Mapping[str, Any] = "biased_random",
-    seed: int = 0,
+    strategy: str | Mapping[str, Any] | None = None,
+    seed: int | None = None,
     stopping: Mapping[str, Any] | None = None,
     n_jobs: int = 1,
     catch: type[Exception] | tuple[type[Exception], ...] = (),
@@ -80,30 +80,29 @@ def open_study(
     space: Space | None = None,
     *,
     trials: int | None = None,
-    strategy: str | Mapping[str, Any] = "biased_random",
-    seed: int = 0,
-    direction: Direction = "minimize",
+    strategy: str | Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    direction: Direction | None = None,
     stopping: Mapping[str, Any] | None = None,
 ) -> Study:
     """Begin a study in a new journal, or go on with that of an old one; None keeps it in memory alone.
 
-    `trials` is how many there will be in all, 100 unless told, and may be another each time. With nothing but
-    its name a journal is opened as it is. `strategy` and `stopping` are as in a study file. Raises
-    JournalDiffers where the journal holds another study, JournalInUse and JournalError.
+    `trials` is how many there will be in all, 100 unless told, and may be another each time. `strategy` and
+    `stopping` are as in a study file. What is not told is as the journal has it, and in a new one the usual:
+    the default search, seed 0, the smallest value, no early stopping. Raises JournalDiffers where the journal
+    holds another study, JournalInUse and JournalError.
     """
     kept = None if journal is None else Journal(Path(journal))
     name = "study" if kept is None else kept.path.stem
     try:
-        terms = None
-        if space is not None:
-            terms = Terms(
-                space=space,
-                strategy=strategy_from_json(strategy, KNOWN),
-                seed=seed,
-                direction=direction,
-                stopping=None if stopping is None else _rule(stopping),
-            )
-        return Study(Local(name, kept, terms, trials))
+        told = Told(
+            space=space,
+            strategy=None if strategy is None else strategy_from_json(strategy, KNOWN),
+            seed=seed,
+            direction=direction,
+            stopping=None if stopping is None else _rule(stopping),
+        )
+        return Study(Local(name, kept, told, trials))
     except BaseException:
         if kept is not None:
             kept.close()
