@@ -42,22 +42,22 @@ def step_of(optimizer_of, model, inputs, targets):
 
 # Long lags
 
-LAGS, UNITS = 10, 4
+LAGS = 10
 
 
 class LinearRecurrent(nn.Module):
     """x ← W x + U u, and one fixed output at the end. A channel of inputs for each time, or one for all."""
 
-    def __init__(self, radius, seed, *, channels=LAGS):
+    def __init__(self, radius, seed, *, units=4, channels=LAGS):
         super().__init__()
-        w, u, c = normal(UNITS, UNITS, seed=seed), normal(UNITS, channels, seed=seed + 1), normal(1, UNITS)
+        w, u, c = normal(units, units, seed=seed), normal(units, channels, seed=seed + 1), normal(1, units)
         self.w = nn.Parameter(radius * torch.linalg.qr(w)[0])  # all eigenvalues have this size
         self.u = nn.Parameter(u / math.sqrt(LAGS))
         self.register_buffer("c", c)
 
     def forward(self, numbers):
         inputs = numbers.diag_embed() if self.u.shape[1] == LAGS else numbers[:, :, None]
-        states = torch.zeros(len(numbers), UNITS, dtype=numbers.dtype)
+        states = torch.zeros(len(numbers), len(self.w), dtype=numbers.dtype)
         for values in inputs.unbind(dim=1):
             states = states @ self.w.T + values @ self.u.T
         return states @ self.c.T
@@ -80,14 +80,18 @@ def share_of_long_lags(model, step):
 
 def share_of_their_weights(step):
     """Share of the weights that inputs of long ago alone go through."""
-    weights = step[UNITS * UNITS :].reshape(UNITS, LAGS)
+    weights = step[-4 * LAGS :].reshape(4, LAGS)  # U comes last
     return float(weights[:, : LAGS // 2].square().sum() / step.square().sum())
 
 
-def gradient_and_steps(model, *dampings):
-    """The gradient and the steps of Gauss-Newton for learning the sum of all inputs."""
+ALL = torch.ones(LAGS, dtype=torch.float64)
+TWO = torch.tensor([0, 1, 0, 0, 0, 0, 0, 0, 0, 1], dtype=torch.float64)  # lags 8 and 0
+
+
+def gradient_and_steps(model, *dampings, wanted=ALL):
+    """The gradient and the steps of Gauss-Newton for learning the sum of the wanted inputs."""
     numbers = normal(200, LAGS, seed=100)
-    batch = numbers, numbers.sum(dim=1, keepdim=True)
+    batch = numbers, numbers @ wanted[:, None]
     return gradient_of(model, squared_error(), *batch), *(
         step_of(lambda m, d=d: GaussNewton(m, squared_error(), damping=d), model, *batch) for d in dampings
     )
@@ -131,6 +135,15 @@ def test_most_steps_have_more_of_long_lags_where_all_inputs_go_through_the_same_
     times = [share_of_long_lags(m, step) / share_of_long_lags(m, gradient) for m, gradient, step in both]
 
     assert sum(ratio > 2 for ratio in times) >= 7
+
+
+@pytest.mark.row(189)
+@pytest.mark.parametrize("seed", range(0, 16, 2))
+def test_it_has_less_of_them_where_the_network_cannot_change_one_lag_without_the_others(seed):
+    model = LinearRecurrent(0.7, seed, units=2, channels=1)
+    shares = [share_of_long_lags(model, step) for step in gradient_and_steps(model, 1e-3, wanted=TWO)]
+
+    assert shares[1] < 0.6 * shares[0]
 
 
 @pytest.mark.row(189)
