@@ -75,7 +75,7 @@ class Move:
 class KFAC(KroneckerFactored):
     """Natural gradient by Kronecker factors of the true Fisher matrix, for any model.
 
-    Without `lr` it is algorithm 7 of the thesis: how far to go along the preconditioned gradient, and how
+    Without `lr` it is algorithm 7 of Martens (2016): how far to go along the preconditioned gradient, and how
     much of the last step to add, is what minimises a quadratic model with the exact Fisher matrix, and
     damping follows how well that model foresaw the loss. `lr` in `param_groups` is then 1 and multiplies each
     step. With `lr` a step is -lr times the preconditioned gradient, and damping is what it is told to be.

@@ -21,7 +21,7 @@ def flat(params: Mapping[str, Tensor]) -> Tensor:
 
 def flat_rows(params: Mapping[str, Tensor]) -> Tensor:
     """Return one flat vector per row, of tensors that have one row per case."""
-    return torch.cat([tensor.flatten(start_dim=1) for tensor in params.values()], dim=1)
+    return torch.cat([tensor[:, None].flatten(start_dim=1) for tensor in params.values()], dim=1)
 
 
 def shaped(vector: Tensor | Params, like: Mapping[str, Tensor]) -> Params:

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from optimizers.errors import NotConvergedError, NotFiniteError
+from optimizers.errors import NotConvergedError, NotFiniteError, NotPositiveDefiniteError
 
 
 def eigen(matrix: Tensor, name: str, *, is_rough: bool = False) -> tuple[Tensor, Tensor]:
@@ -23,3 +23,13 @@ def eigen(matrix: Tensor, name: str, *, is_rough: bool = False) -> tuple[Tensor,
         if vectors.isfinite().all():
             return values.to(matrix.dtype), vectors.to(matrix.dtype)
     raise NotConvergedError(name)
+
+
+def diagonalised(a: Tensor, c: Tensor, name: str) -> tuple[Tensor, Tensor]:
+    """Return s, ascending, and K, in float64, with Kᵀ A K = I and Kᵀ C K = diag s."""
+    root, failures = torch.linalg.cholesky_ex(a.double())
+    if failures.item() or not root.isfinite().all():
+        raise NotPositiveDefiniteError(a)
+    left = torch.linalg.solve_triangular(root, c.double(), upper=False)
+    s, e = eigen(torch.linalg.solve_triangular(root, left.mT, upper=False), name)
+    return s, torch.linalg.solve_triangular(root.mT, e, upper=True)

@@ -6,12 +6,10 @@ definite.
 
 from typing import final
 
-import torch
 from torch import Tensor
 
-from optimizers.errors import NotPositiveDefiniteError
 from optimizers.solvers.cholesky import inverse
-from optimizers.solvers.eigen import eigen
+from optimizers.solvers.eigen import diagonalised, eigen
 
 FLOOR = 1e-8  # of the eigenvalues of a difference, which rounding may bring to 0 or below
 
@@ -25,8 +23,8 @@ class KroneckerSum:
     """
 
     def __init__(self, a: Tensor, b: Tensor, c: Tensor, d: Tensor, *, sign: int = 1) -> None:
-        s1, k1 = _diagonalised(a, c, "C relative to A")
-        s2, k2 = _diagonalised(b, d, "D relative to B")
+        s1, k1 = diagonalised(a, c, "C relative to A")
+        s2, k2 = diagonalised(b, d, "D relative to B")
         self._k1, self._k2 = k1.to(a.dtype), k2.to(b.dtype)
         diagonal = (1 + sign * s2[:, None] * s1[None, :]).clamp(min=FLOOR)
         self._diagonal = diagonal.to(a.dtype)
@@ -65,13 +63,3 @@ def stein(
         x = x + p @ x @ q
         p, q = p @ p, q @ q
     return x
-
-
-def _diagonalised(a: Tensor, c: Tensor, name: str) -> tuple[Tensor, Tensor]:
-    """Return s and K, in float64, with Kᵀ A K = I and Kᵀ C K = diag s."""
-    root, failures = torch.linalg.cholesky_ex(a.double())
-    if failures.item() or not root.isfinite().all():
-        raise NotPositiveDefiniteError(a)
-    left = torch.linalg.solve_triangular(root, c.double(), upper=False)
-    s, e = eigen(torch.linalg.solve_triangular(root, left.mT, upper=False), name)
-    return s, torch.linalg.solve_triangular(root.mT, e, upper=True)

@@ -430,6 +430,29 @@ def test_gradients_and_a_frozen_layer_are_left_alone(a_network, a_batch):
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
+class Scaled(nn.Module):
+    """A factor and a shift, as single numbers or as vectors of one entry."""
+
+    def __init__(self, *shape):
+        super().__init__()
+        self.factor = nn.Parameter(torch.full(shape, 0.5, dtype=torch.float64))
+        self.shift = nn.Parameter(torch.full(shape, -0.2, dtype=torch.float64))
+
+    def forward(self, inputs):
+        return torch.tanh(self.factor * inputs + self.shift)
+
+
+@pytest.mark.parametrize("kind", WITHOUT_SAMPLING)
+def test_a_parameter_that_is_one_number_trains_as_a_vector_of_one_entry(kind):
+    inputs = torch.linspace(-1, 1, 6, dtype=torch.float64)[:, None]
+    number, vector = Scaled(), Scaled(1)
+    for model in (number, vector):
+        KINDS[kind](model, squared_error(), damping=0.1).step(inputs, inputs**2)
+
+    torch.testing.assert_close(theta(number), theta(vector), rtol=1e-12, atol=0.0)
+    assert (theta(number) != torch.tensor([0.5, -0.2])).all()
+
+
 def test_any_layers_train_and_running_statistics_are_updated_once():
     torch.manual_seed(0)
     model = nn.Sequential(
