@@ -13,6 +13,7 @@ are sampled, so that the true Fisher matrix is never confused with the empirical
 from optimizers.acp import ACP
 from optimizers.centred_gradient_descent import CentredGradientDescent
 from optimizers.centred_linear import CentredLinear
+from optimizers.covariance_natural_gradient import CovarianceNaturalGradient
 from optimizers.dense import GaussNewton, NaturalGradient, Newton
 from optimizers.diagonal_newton import DiagonalNewton
 from optimizers.ekfac import EKFAC
@@ -41,6 +42,7 @@ __all__ = [
     "Bernoulli",
     "CentredGradientDescent",
     "CentredLinear",
+    "CovarianceNaturalGradient",
     "CrossEntropy",
     "DiagonalNewton",
     "GaussNewton",

@@ -20,6 +20,7 @@ from optimizers import (
     KFAC,
     PRONG,
     CentredGradientDescent,
+    CovarianceNaturalGradient,
     CrossEntropy,
     DiagonalNewton,
     GaussNewton,
@@ -47,6 +48,10 @@ def made(optimizer, **usual):
 OPTIMIZERS = {
     "ACP": made(ACP, alpha="largest_slope", refresh_every=2),
     "CentredGradientDescent": made(CentredGradientDescent, consistent_bias=True, decay=0.5),
+    "CovarianceNaturalGradient": made(CovarianceNaturalGradient, centred=True),
+    "CovarianceNaturalGradient, by its Gram matrix": made(
+        CovarianceNaturalGradient, centred=True, solver="gram"
+    ),
     "DiagonalNewton": made(DiagonalNewton, source="gauss_newton"),
     "DiagonalNewton, by recursion": made(DiagonalNewton, source="becker_lecun_hessian"),
     "EKFAC": made(EKFAC, targets="exact", refresh_every=2),
@@ -73,6 +78,7 @@ OPTIMIZERS = {
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }
 TAKE_BATCHES = (
+    CovarianceNaturalGradient,
     DiagonalNewton,
     GaussNewton,
     HessianFree,

@@ -10,6 +10,7 @@ from torch import nn
 from optimizers import (
     KFAC,
     Bernoulli,
+    CovarianceNaturalGradient,
     CrossEntropy,
     DiagonalNewton,
     Gaussian,
@@ -522,7 +523,7 @@ def arguments_of(optimizer):
     "optimizer",
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
-        UnitwiseGaussNewton,
+        UnitwiseGaussNewton, CovarianceNaturalGradient,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

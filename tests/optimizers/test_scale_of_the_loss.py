@@ -7,6 +7,7 @@ from optimizers import (
     ACP,
     EKFAC,
     KFAC,
+    CovarianceNaturalGradient,
     DiagonalNewton,
     GaussNewton,
     LeCunRate,
@@ -47,6 +48,11 @@ SETTINGS = {
         DiagonalNewton,
         {"lr": 0.1, "damping": 0.3, "exponent": 0.75, "source": "gauss_newton"},
         {"lr": 0.1 / 2**0.25, "damping": 0.6, "exponent": 0.75, "source": "gauss_newton"},
+    ),
+    "CovarianceNaturalGradient": (
+        CovarianceNaturalGradient,
+        {"lr": 0.5, "damping": 0.3},
+        {"lr": 1.0, "damping": 1.2},  # its matrix is of squares of gradients
     ),
     "UnitwiseGaussNewton": (UnitwiseGaussNewton, {"damping": 0.3}, {"damping": 0.6}),
     "LeCunRate": (LeCunRate, {}, {}),

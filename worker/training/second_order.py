@@ -17,6 +17,7 @@ from optimizers import (
     KFAC,
     PRONG,
     CentredGradientDescent,
+    CovarianceNaturalGradient,
     DiagonalNewton,
     GaussNewton,
     HessianFree,
@@ -93,6 +94,9 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     ),
     "fisher": Setting(
         default="exact", meaning="How the Fisher matrix is had; `empirical` is another matrix, of the data."
+    ),
+    "centred": Setting(
+        default=False, meaning="Whether the mean gradient is left out of the covariance."
     ),
     "exponent": Setting(
         default=0.75, meaning="The power of the curvature that divides.", above=0, high=1
@@ -232,6 +236,10 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     ),
     "truncated_natural_gradient": _row(
         TruncatedNaturalGradient, "Natural gradient by a few steps of conjugate gradients.", draws=True
+    ),
+    "covariance_natural_gradient": _row(
+        CovarianceNaturalGradient,
+        "Gradient descent in the metric of the covariance of the gradients of cases.",
     ),
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(
