@@ -29,6 +29,7 @@ from optimizers.online_natural_gradient import OnlineNaturalGradient
 from optimizers.prong import PRONG
 from optimizers.rules import register
 from optimizers.step import Step
+from optimizers.tonga import TONGA
 from optimizers.transformed_layer import TransformedLayer
 from optimizers.truncated_natural_gradient import TruncatedNaturalGradient
 from optimizers.unitwise_gauss_newton import UnitwiseGaussNewton
@@ -39,6 +40,7 @@ __all__ = [
     "EKFAC",
     "KFAC",
     "PRONG",
+    "TONGA",
     "Bernoulli",
     "CentredGradientDescent",
     "CentredLinear",

@@ -19,6 +19,7 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    TONGA,
     CentredGradientDescent,
     CovarianceNaturalGradient,
     CrossEntropy,
@@ -73,6 +74,7 @@ OPTIMIZERS = {
         OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
+    "TONGA": made(TONGA, rank=3),
     "TruncatedNaturalGradient": made(TruncatedNaturalGradient, damping=1.0, adapts=True),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton),
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
@@ -86,6 +88,7 @@ TAKE_BATCHES = (
     LeCunRate,
     NaturalGradient,
     Newton,
+    TONGA,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,

@@ -28,6 +28,7 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    TONGA,
     CentredGradientDescent,
     CovarianceNaturalGradient,
     CrossEntropy,
@@ -84,6 +85,7 @@ OPTIMIZERS = {
         OnlineNaturalGradient, lr=0.05, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, lr=0.02, ridge=0.3, momentum=0.5, refresh_every=3),
+    "TONGA": made(TONGA, lr=0.3, damping=1.0, rank=3, compress_every=9),
     "TruncatedNaturalGradient": made(
         TruncatedNaturalGradient, lr=0.5, damping=1.0, adapts=True, iterations=10
     ),

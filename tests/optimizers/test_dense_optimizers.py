@@ -9,6 +9,7 @@ from torch import nn
 
 from optimizers import (
     KFAC,
+    TONGA,
     Bernoulli,
     CovarianceNaturalGradient,
     CrossEntropy,
@@ -523,7 +524,7 @@ def arguments_of(optimizer):
     "optimizer",
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
-        UnitwiseGaussNewton, CovarianceNaturalGradient,
+        UnitwiseGaussNewton, CovarianceNaturalGradient, TONGA,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

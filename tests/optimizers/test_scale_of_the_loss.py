@@ -7,6 +7,7 @@ from optimizers import (
     ACP,
     EKFAC,
     KFAC,
+    TONGA,
     CovarianceNaturalGradient,
     DiagonalNewton,
     GaussNewton,
@@ -54,6 +55,7 @@ SETTINGS = {
         {"lr": 0.5, "damping": 0.3},
         {"lr": 1.0, "damping": 1.2},  # its matrix is of squares of gradients
     ),
+    "TONGA": (TONGA, {"lr": 0.5, "damping": 0.3}, {"lr": 1.0, "damping": 1.2}),
     "UnitwiseGaussNewton": (UnitwiseGaussNewton, {"damping": 0.3}, {"damping": 0.6}),
     "LeCunRate": (LeCunRate, {}, {}),
     "LocalCriterion": (LocalCriterion, {"lr": 0.1}, {"lr": 0.05}),

@@ -16,6 +16,7 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    TONGA,
     CentredGradientDescent,
     CovarianceNaturalGradient,
     DiagonalNewton,
@@ -98,6 +99,10 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "centred": Setting(
         default=False, meaning="Whether the mean gradient is left out of the covariance."
     ),
+    "rank": Setting(
+        default=5, meaning="Eigenvectors that are kept of the gradients' covariance.", low=1, high=10**6
+    ),
+    "by_unit": Setting(default=True, meaning="Whether the covariance is that of each unit alone."),
     "exponent": Setting(
         default=0.75, meaning="The power of the curvature that divides.", above=0, high=1
     ),
@@ -240,6 +245,9 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     "covariance_natural_gradient": _row(
         CovarianceNaturalGradient,
         "Gradient descent in the metric of the covariance of the gradients of cases.",
+    ),
+    "tonga": _row(
+        TONGA, "Gradient descent in the metric of the gradients of cases of all batches, unit by unit."
     ),
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(
