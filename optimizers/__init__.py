@@ -11,6 +11,7 @@ are sampled, so that the true Fisher matrix is never confused with the empirical
 """
 
 from optimizers.acp import ACP
+from optimizers.adaptive_natural_gradient import AdaptiveNaturalGradient
 from optimizers.centred_gradient_descent import CentredGradientDescent
 from optimizers.centred_linear import CentredLinear
 from optimizers.covariance_natural_gradient import CovarianceNaturalGradient
@@ -41,6 +42,7 @@ __all__ = [
     "KFAC",
     "PRONG",
     "TONGA",
+    "AdaptiveNaturalGradient",
     "Bernoulli",
     "CentredGradientDescent",
     "CentredLinear",

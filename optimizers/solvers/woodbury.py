@@ -1,4 +1,4 @@
-"""What few rows x add to a matrix, as Σ x xᵀ, told of its inverse by a system of their number (Woodbury)."""
+"""Inverses of a matrix to which something was added: Σ x xᵀ of few rows x takes a system of their number."""
 
 import torch
 from torch import Tensor
@@ -23,6 +23,12 @@ def inverse_with_rows(inverse: Tensor, rows: Tensor, *, past: float = 1.0) -> Te
     """
     images = rows @ inverse
     after = (inverse - images.mT @ _solved(images @ rows.mT, past, images)) / past
+    return (after + after.mT) / 2
+
+
+def inverse_with_diagonal(inverse: Tensor, added: float) -> Tensor:
+    """Return (A + added I)⁻¹ from A⁻¹. Raises NotPositiveDefiniteError."""
+    after = _solved(added * inverse, 1.0, inverse)
     return (after + after.mT) / 2
 
 

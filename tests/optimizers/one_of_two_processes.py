@@ -20,6 +20,7 @@ from optimizers import (
     KFAC,
     PRONG,
     TONGA,
+    AdaptiveNaturalGradient,
     CentredGradientDescent,
     CovarianceNaturalGradient,
     CrossEntropy,
@@ -42,12 +43,25 @@ from optimizers.errors import NotPositiveDefiniteError, OptimizerError
 from optimizers.processes import Processes
 
 
-def made(optimizer, **usual):
-    return lambda model, **more: optimizer(model, CrossEntropy(), **{**usual, **more})
+class MostLikely:
+    """Cross-entropy which "samples" the most likely class, so that processes draw what one would."""
+
+    def __init__(self):
+        known = CrossEntropy()
+        self.loss, self.curvature, self.factor = known.loss, known.curvature, known.factor
+
+    def sample(self, outputs, generator):
+        del generator
+        return outputs.argmax(dim=1)
+
+
+def made(optimizer, objective=CrossEntropy, **usual):
+    return lambda model, **more: optimizer(model, objective(), **{**usual, **more})
 
 
 OPTIMIZERS = {
     "ACP": made(ACP, alpha="largest_slope", refresh_every=2),
+    "AdaptiveNaturalGradient": made(AdaptiveNaturalGradient, MostLikely, decay=0.7),
     "CentredGradientDescent": made(CentredGradientDescent, consistent_bias=True, decay=0.5),
     "CovarianceNaturalGradient": made(CovarianceNaturalGradient, centred=True),
     "CovarianceNaturalGradient, by its Gram matrix": made(
@@ -80,6 +94,7 @@ OPTIMIZERS = {
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }
 TAKE_BATCHES = (
+    AdaptiveNaturalGradient,
     CovarianceNaturalGradient,
     DiagonalNewton,
     GaussNewton,
@@ -329,6 +344,7 @@ def main(folder, rank):
     came["largest"] = Processes().largest(torch.tensor([float(rank), 5.0 - rank]))
     came["moments"] = moments(a_batch(rank)[0], centre=True)
     came["sampled KFAC"] = sampled_on_one_batch(KFAC)
+    came["sampled AdaptiveNaturalGradient"] = sampled_on_one_batch(AdaptiveNaturalGradient)
     came["sampled NaturalGradient"] = sampled_on_one_batch(NaturalGradient, kind="sampled")
     came["work"] = divided_work()
     for kind in KINDS:

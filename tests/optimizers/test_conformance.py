@@ -29,6 +29,7 @@ from optimizers import (
     KFAC,
     PRONG,
     TONGA,
+    AdaptiveNaturalGradient,
     CentredGradientDescent,
     CovarianceNaturalGradient,
     CrossEntropy,
@@ -68,6 +69,7 @@ def made(optimizer, /, **usual):
 
 OPTIMIZERS = {
     "ACP": made(ACP, lr=0.02, alpha="largest_slope", ridge=0.3, ridge_on="all", refresh_every=3),
+    "AdaptiveNaturalGradient": made(AdaptiveNaturalGradient, lr=0.1, damping=1.0, decay=0.7),
     "CentredGradientDescent": made(CentredGradientDescent, lr=0.02, consistent_bias=True, decay=0.5),
     "CovarianceNaturalGradient": made(CovarianceNaturalGradient, lr=0.2, damping=1.0),
     "DiagonalNewton": made(DiagonalNewton, lr=0.05, damping=0.1, source="gauss_newton"),

@@ -10,6 +10,7 @@ from torch import nn
 from optimizers import (
     KFAC,
     TONGA,
+    AdaptiveNaturalGradient,
     Bernoulli,
     CovarianceNaturalGradient,
     CrossEntropy,
@@ -524,7 +525,7 @@ def arguments_of(optimizer):
     "optimizer",
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
-        UnitwiseGaussNewton, CovarianceNaturalGradient, TONGA,
+        UnitwiseGaussNewton, CovarianceNaturalGradient, TONGA, AdaptiveNaturalGradient,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

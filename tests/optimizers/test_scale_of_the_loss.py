@@ -8,6 +8,7 @@ from optimizers import (
     EKFAC,
     KFAC,
     TONGA,
+    AdaptiveNaturalGradient,
     CovarianceNaturalGradient,
     DiagonalNewton,
     GaussNewton,
@@ -28,6 +29,11 @@ def kfac(model, objective, **settings):
 def sampled(model, objective, **settings):
     stream = torch.Generator().manual_seed(0)
     return NaturalGradient(model, objective, kind="sampled", generator=stream, **settings)
+
+
+def adaptive(model, objective, **settings):
+    stream = torch.Generator().manual_seed(0)
+    return AdaptiveNaturalGradient(model, objective, generator=stream, **settings)
 
 
 # What an optimizer has to be told for the half, and for the whole, to take the same steps.
@@ -55,6 +61,7 @@ SETTINGS = {
         {"lr": 0.5, "damping": 0.3},
         {"lr": 1.0, "damping": 1.2},  # its matrix is of squares of gradients
     ),
+    "AdaptiveNaturalGradient": (adaptive, {"damping": 0.3}, {"damping": 0.6}),
     "TONGA": (TONGA, {"lr": 0.5, "damping": 0.3}, {"lr": 1.0, "damping": 1.2}),
     "UnitwiseGaussNewton": (UnitwiseGaussNewton, {"damping": 0.3}, {"damping": 0.6}),
     "LeCunRate": (LeCunRate, {}, {}),

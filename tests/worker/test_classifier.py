@@ -107,6 +107,7 @@ SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
         {"optimizer": "truncated_natural_gradient", "batch_size": 200},
         {"optimizer": "covariance_natural_gradient"},
         {"optimizer": "tonga"},
+        {"optimizer": "adaptive_natural_gradient", **SMALL},
         {"optimizer": "online_natural_gradient"},
         {"optimizer": "unitwise_gauss_newton", "hidden": 8},
         {"optimizer": "krylov_subspace_descent", "batch_size": 500},

@@ -17,6 +17,7 @@ from optimizers import (
     KFAC,
     PRONG,
     TONGA,
+    AdaptiveNaturalGradient,
     CentredGradientDescent,
     CovarianceNaturalGradient,
     DiagonalNewton,
@@ -248,6 +249,11 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     ),
     "tonga": _row(
         TONGA, "Gradient descent in the metric of the gradients of cases of all batches, unit by unit."
+    ),
+    "adaptive_natural_gradient": _row(
+        AdaptiveNaturalGradient,
+        "Natural gradient by a running inverse of the Fisher matrix; up to 5,000 parameters.",
+        draws=True,
     ),
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(
