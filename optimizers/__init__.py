@@ -18,6 +18,7 @@ from optimizers.covariance_natural_gradient import CovarianceNaturalGradient
 from optimizers.dense import GaussNewton, NaturalGradient, Newton
 from optimizers.diagonal_newton import DiagonalNewton
 from optimizers.ekfac import EKFAC
+from optimizers.full_adagrad import FullAdaGrad
 from optimizers.hessian_free import HessianFree
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kfac import KFAC
@@ -27,6 +28,7 @@ from optimizers.local_criterion import LocalCriterion
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
 from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
 from optimizers.online_natural_gradient import OnlineNaturalGradient
+from optimizers.online_newton_step import OnlineNewtonStep
 from optimizers.prong import PRONG
 from optimizers.rules import register
 from optimizers.step import Step
@@ -49,6 +51,7 @@ __all__ = [
     "CovarianceNaturalGradient",
     "CrossEntropy",
     "DiagonalNewton",
+    "FullAdaGrad",
     "GaussNewton",
     "Gaussian",
     "HessianFree",
@@ -61,6 +64,7 @@ __all__ = [
     "Newton",
     "Objective",
     "OnlineNaturalGradient",
+    "OnlineNewtonStep",
     "Step",
     "TransformedLayer",
     "TruncatedNaturalGradient",

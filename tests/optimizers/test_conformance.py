@@ -34,6 +34,7 @@ from optimizers import (
     CovarianceNaturalGradient,
     CrossEntropy,
     DiagonalNewton,
+    FullAdaGrad,
     GaussNewton,
     HessianFree,
     KrylovSubspaceDescent,
@@ -42,6 +43,7 @@ from optimizers import (
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    OnlineNewtonStep,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -73,6 +75,7 @@ OPTIMIZERS = {
     "CentredGradientDescent": made(CentredGradientDescent, lr=0.02, consistent_bias=True, decay=0.5),
     "CovarianceNaturalGradient": made(CovarianceNaturalGradient, lr=0.2, damping=1.0),
     "DiagonalNewton": made(DiagonalNewton, lr=0.05, damping=0.1, source="gauss_newton"),
+    "FullAdaGrad": made(FullAdaGrad, lr=0.05),
     "GaussNewton": made(GaussNewton, lr=0.2, damping=1.0),
     "HessianFree": made(HessianFree, damping=1.0, cg_steps=10),
     "EKFAC": made(EKFAC, lr=0.05, damping=1.0, refresh_every=3),
@@ -86,6 +89,7 @@ OPTIMIZERS = {
     "OnlineNaturalGradient": made(
         OnlineNaturalGradient, lr=0.05, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
+    "OnlineNewtonStep": made(OnlineNewtonStep, lr=0.3, damping=1.0),
     "PRONG": made(PRONG, lr=0.02, ridge=0.3, momentum=0.5, refresh_every=3),
     "TONGA": made(TONGA, lr=0.3, damping=1.0, rank=3, compress_every=9),
     "TruncatedNaturalGradient": made(

@@ -15,12 +15,14 @@ from optimizers import (
     CovarianceNaturalGradient,
     CrossEntropy,
     DiagonalNewton,
+    FullAdaGrad,
     Gaussian,
     GaussNewton,
     LeCunRate,
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    OnlineNewtonStep,
     UnitwiseGaussNewton,
     squared_error,
 )
@@ -526,6 +528,7 @@ def arguments_of(optimizer):
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
         UnitwiseGaussNewton, CovarianceNaturalGradient, TONGA, AdaptiveNaturalGradient,
+        FullAdaGrad, OnlineNewtonStep,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

@@ -11,12 +11,14 @@ from optimizers import (
     AdaptiveNaturalGradient,
     CovarianceNaturalGradient,
     DiagonalNewton,
+    FullAdaGrad,
     GaussNewton,
     LeCunRate,
     LocalCriterion,
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    OnlineNewtonStep,
     UnitwiseGaussNewton,
     squared_error,
 )
@@ -62,6 +64,8 @@ SETTINGS = {
         {"lr": 1.0, "damping": 1.2},  # its matrix is of squares of gradients
     ),
     "AdaptiveNaturalGradient": (adaptive, {"damping": 0.3}, {"damping": 0.6}),
+    "FullAdaGrad": (FullAdaGrad, {"damping": 0.1}, {"damping": 0.4}),
+    "OnlineNewtonStep": (OnlineNewtonStep, {"lr": 0.5, "damping": 0.3}, {"lr": 1.0, "damping": 1.2}),
     "TONGA": (TONGA, {"lr": 0.5, "damping": 0.3}, {"lr": 1.0, "damping": 1.2}),
     "UnitwiseGaussNewton": (UnitwiseGaussNewton, {"damping": 0.3}, {"damping": 0.6}),
     "LeCunRate": (LeCunRate, {}, {}),

@@ -108,6 +108,8 @@ SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
         {"optimizer": "covariance_natural_gradient"},
         {"optimizer": "tonga"},
         {"optimizer": "adaptive_natural_gradient", **SMALL},
+        {"optimizer": "full_adagrad", "lr": 1.0, **SMALL},
+        {"optimizer": "online_newton_step", **SMALL},
         {"optimizer": "online_natural_gradient"},
         {"optimizer": "unitwise_gauss_newton", "hidden": 8},
         {"optimizer": "krylov_subspace_descent", "batch_size": 500},

@@ -21,6 +21,7 @@ from optimizers import (
     CentredGradientDescent,
     CovarianceNaturalGradient,
     DiagonalNewton,
+    FullAdaGrad,
     GaussNewton,
     HessianFree,
     Hyperparameter,
@@ -30,6 +31,7 @@ from optimizers import (
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    OnlineNewtonStep,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -254,6 +256,13 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
         AdaptiveNaturalGradient,
         "Natural gradient by a running inverse of the Fisher matrix; up to 5,000 parameters.",
         draws=True,
+    ),
+    "full_adagrad": _row(
+        FullAdaGrad, "AdaGrad with its whole matrix, not the diagonal alone; up to 5,000 parameters."
+    ),
+    "online_newton_step": _row(
+        OnlineNewtonStep,
+        "Gradients divided by the sum of their outer products over all batches; up to 5,000 parameters.",
     ),
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(
