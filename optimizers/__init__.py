@@ -26,6 +26,7 @@ from optimizers.krylov_subspace_descent import KrylovSubspaceDescent
 from optimizers.lecun_rate import LeCunRate
 from optimizers.local_criterion import LocalCriterion
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
+from optimizers.natural_newton import NaturalNewton
 from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
 from optimizers.online_natural_gradient import OnlineNaturalGradient
 from optimizers.online_newton_step import OnlineNewtonStep
@@ -61,6 +62,7 @@ __all__ = [
     "LocalCriterion",
     "MeanOnlyBatchNorm",
     "NaturalGradient",
+    "NaturalNewton",
     "Newton",
     "Objective",
     "OnlineNaturalGradient",

@@ -32,6 +32,7 @@ from optimizers import (
     LeCunRate,
     LocalCriterion,
     NaturalGradient,
+    NaturalNewton,
     Newton,
     OnlineNaturalGradient,
     OnlineNewtonStep,
@@ -86,6 +87,8 @@ OPTIMIZERS = {
     "LocalCriterion": made(LocalCriterion),
     "NaturalGradient": made(NaturalGradient),
     "NaturalGradient, empirical": made(NaturalGradient, kind="empirical"),
+    "NaturalNewton": made(NaturalNewton, curvature="hessian"),
+    "NaturalNewton, diagonal": made(NaturalNewton, refresh_every=2),
     "Newton": made(Newton),
     "OnlineNaturalGradient": made(
         OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
@@ -107,6 +110,7 @@ TAKE_BATCHES = (
     KrylovSubspaceDescent,
     LeCunRate,
     NaturalGradient,
+    NaturalNewton,
     Newton,
     OnlineNewtonStep,
     TONGA,

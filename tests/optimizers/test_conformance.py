@@ -41,6 +41,7 @@ from optimizers import (
     LeCunRate,
     LocalCriterion,
     NaturalGradient,
+    NaturalNewton,
     Newton,
     OnlineNaturalGradient,
     OnlineNewtonStep,
@@ -85,6 +86,8 @@ OPTIMIZERS = {
     "LeCunRate": made(LeCunRate, lr=0.3),
     "LocalCriterion": made(LocalCriterion, lr=0.02, ridge=0.3),
     "NaturalGradient": made(NaturalGradient, lr=0.2, damping=1.0, kind="sampled"),
+    "NaturalNewton": made(NaturalNewton, lr=0.2, damping=1.0, curvature="hessian", cases=6, refresh_every=2),
+    "NaturalNewton, diagonal": made(NaturalNewton, lr=0.2, damping=1.0, cases=6, refresh_every=2),
     "Newton": made(Newton, lr=0.2, damping=1.0),
     "OnlineNaturalGradient": made(
         OnlineNaturalGradient, lr=0.05, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2

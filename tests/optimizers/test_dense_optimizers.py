@@ -20,6 +20,7 @@ from optimizers import (
     GaussNewton,
     LeCunRate,
     NaturalGradient,
+    NaturalNewton,
     Newton,
     OnlineNaturalGradient,
     OnlineNewtonStep,
@@ -528,7 +529,7 @@ def arguments_of(optimizer):
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
         UnitwiseGaussNewton, CovarianceNaturalGradient, TONGA, AdaptiveNaturalGradient,
-        FullAdaGrad, OnlineNewtonStep,
+        FullAdaGrad, NaturalNewton, OnlineNewtonStep,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

@@ -108,6 +108,7 @@ SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
         {"optimizer": "covariance_natural_gradient"},
         {"optimizer": "tonga"},
         {"optimizer": "adaptive_natural_gradient", **SMALL},
+        {"optimizer": "natural_newton"},
         {"optimizer": "full_adagrad", "lr": 1.0, **SMALL},
         {"optimizer": "online_newton_step", **SMALL},
         {"optimizer": "online_natural_gradient"},

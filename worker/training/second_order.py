@@ -29,6 +29,7 @@ from optimizers import (
     LeCunRate,
     LocalCriterion,
     NaturalGradient,
+    NaturalNewton,
     Newton,
     OnlineNaturalGradient,
     OnlineNewtonStep,
@@ -110,6 +111,10 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
         default=0.75, meaning="The power of the curvature that divides.", above=0, high=1
     ),
     "diagonal": Setting(default="chapelle_erhan", meaning="Which diagonal of which curvature."),
+    "variance": Setting(
+        default=1.0, meaning="What the square of a direction's entry is taken to be beforehand.", above=0
+    ),
+    "curvature": Setting(default="diagonal", meaning="Which curvature gives the directions of the cases."),
     "dimensions": Setting(
         default=20, meaning="Directions that an update is searched in.", low=1, high=1000
     ),
@@ -263,6 +268,11 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     "online_newton_step": _row(
         OnlineNewtonStep,
         "Gradients divided by the sum of their outer products over all batches; up to 5,000 parameters.",
+    ),
+    "natural_newton": _row(
+        NaturalNewton,
+        "Newton's method that trusts less where the cases disagree; by a diagonal, or by the Hessian of up "
+        "to 5,000 parameters.",
     ),
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(
