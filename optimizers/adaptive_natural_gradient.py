@@ -32,7 +32,7 @@ class AdaptiveNaturalGradient(HeldMatrix):
 
     hyperparameters = (
         Hyperparameter(name="lr", kind="float", default=0.1, low=1e-2, high=1.0, log=True),
-        Hyperparameter(name="damping", kind="float", default=0.1, low=1e-3, high=10.0, log=True),
+        Hyperparameter(name="damping", kind="float", default=0.3, low=1e-3, high=10.0, log=True),
         Hyperparameter(name="decay", kind="float", default=0.99, low=0.9, high=0.999),
     )
 
@@ -42,14 +42,14 @@ class AdaptiveNaturalGradient(HeldMatrix):
         objective: Objective,
         *,
         lr: float = 0.1,
-        damping: float = 0.1,  # λ
+        damping: float = 0.3,  # λ
         decay: float = 0.99,  # 1 - ε
         limit: int = LIMIT,
         generator: Generator | None = None,
         group: Group = None,
     ) -> None:
         if not damping > 0:
-            raise ValueError(f"damping must be above 0: it is what G begins with, got {damping!r}. Try 0.1.")
+            raise ValueError(f"damping must be above 0: it is what G begins with, got {damping!r}. Try 0.3.")
         if not 0 < decay <= 1:
             raise ValueError(f"decay must be above 0 and at most 1, got {decay!r}. Try 0.99.")
         settings = {"lr": lr, "damping": damping, "decay": decay}

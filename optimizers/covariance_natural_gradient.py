@@ -35,7 +35,7 @@ class CovarianceNaturalGradient(Whole):
     """
 
     hyperparameters = (
-        Hyperparameter(name="lr", kind="float", default=1.0, low=1e-2, high=5.0, log=True),
+        Hyperparameter(name="lr", kind="float", default=0.3, low=1e-2, high=5.0, log=True),
         Hyperparameter(name="damping", kind="float", default=0.1, low=1e-3, high=10.0, log=True),
         Hyperparameter(name="centred", kind="boolean", default=False),
         Hyperparameter(name="iterations", kind="int", default=20, low=1, high=100, log=True),
@@ -47,7 +47,7 @@ class CovarianceNaturalGradient(Whole):
         model: nn.Module,
         objective: Objective,
         *,
-        lr: float = 1.0,
+        lr: float = 0.3,
         damping: float = 0.1,  # λ
         centred: bool = False,
         iterations: int = 20,

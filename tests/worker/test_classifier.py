@@ -107,7 +107,7 @@ SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
         {"optimizer": "truncated_natural_gradient", "batch_size": 200},
         {"optimizer": "covariance_natural_gradient"},
         {"optimizer": "tonga"},
-        {"optimizer": "adaptive_natural_gradient", **SMALL},
+        {"optimizer": "adaptive_natural_gradient", **SMALL, "batch_size": 50},
         {"optimizer": "natural_newton"},
         {"optimizer": "full_adagrad", "lr": 1.0, **SMALL},
         {"optimizer": "online_newton_step", **SMALL},
