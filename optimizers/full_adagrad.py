@@ -5,7 +5,6 @@ from typing import Any, final
 import torch
 from torch import Tensor, nn
 
-from optimizers.curvature.dense import LIMIT
 from optimizers.held_matrix import HeldMatrix
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
@@ -13,6 +12,8 @@ from optimizers.processes import Group
 from optimizers.solvers.eigen import eigen
 from optimizers.stopwatch import Stopwatch
 from optimizers.whole import Given
+
+LIMIT = 2000  # parameters; an eigen-decomposition of so many takes seconds, in each update
 
 
 @final

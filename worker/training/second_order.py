@@ -263,7 +263,7 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
         draws=True,
     ),
     "full_adagrad": _row(
-        FullAdaGrad, "AdaGrad with its whole matrix, not the diagonal alone; up to 5,000 parameters."
+        FullAdaGrad, "AdaGrad with its whole matrix, not the diagonal alone; up to 2,000 parameters."
     ),
     "online_newton_step": _row(
         OnlineNewtonStep,
