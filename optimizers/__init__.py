@@ -11,11 +11,14 @@ are sampled, so that the true Fisher matrix is never confused with the empirical
 """
 
 from optimizers.acp import ACP
+from optimizers.adaptive_natural_gradient import AdaptiveNaturalGradient
 from optimizers.centred_gradient_descent import CentredGradientDescent
 from optimizers.centred_linear import CentredLinear
+from optimizers.covariance_natural_gradient import CovarianceNaturalGradient
 from optimizers.dense import GaussNewton, NaturalGradient, Newton
 from optimizers.diagonal_newton import DiagonalNewton
 from optimizers.ekfac import EKFAC
+from optimizers.full_adagrad import FullAdaGrad
 from optimizers.hessian_free import HessianFree
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.kfac import KFAC
@@ -23,11 +26,14 @@ from optimizers.krylov_subspace_descent import KrylovSubspaceDescent
 from optimizers.lecun_rate import LeCunRate
 from optimizers.local_criterion import LocalCriterion
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
+from optimizers.natural_newton import NaturalNewton
 from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
 from optimizers.online_natural_gradient import OnlineNaturalGradient
+from optimizers.online_newton_step import OnlineNewtonStep
 from optimizers.prong import PRONG
 from optimizers.rules import register
 from optimizers.step import Step
+from optimizers.tonga import TONGA
 from optimizers.transformed_layer import TransformedLayer
 from optimizers.truncated_natural_gradient import TruncatedNaturalGradient
 from optimizers.unitwise_gauss_newton import UnitwiseGaussNewton
@@ -38,11 +44,15 @@ __all__ = [
     "EKFAC",
     "KFAC",
     "PRONG",
+    "TONGA",
+    "AdaptiveNaturalGradient",
     "Bernoulli",
     "CentredGradientDescent",
     "CentredLinear",
+    "CovarianceNaturalGradient",
     "CrossEntropy",
     "DiagonalNewton",
+    "FullAdaGrad",
     "GaussNewton",
     "Gaussian",
     "HessianFree",
@@ -52,9 +62,11 @@ __all__ = [
     "LocalCriterion",
     "MeanOnlyBatchNorm",
     "NaturalGradient",
+    "NaturalNewton",
     "Newton",
     "Objective",
     "OnlineNaturalGradient",
+    "OnlineNewtonStep",
     "Step",
     "TransformedLayer",
     "TruncatedNaturalGradient",

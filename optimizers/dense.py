@@ -12,7 +12,9 @@ import torch
 from torch import Generator, Tensor, nn
 
 from optimizers.curvature.dense import (
+    LIMIT,
     block_diagonal,
+    check_small,
     gauss_newton,
     gradients_by_case,
     hessian,
@@ -24,7 +26,7 @@ from optimizers.curvature.dense import (
 )
 from optimizers.curvature.network import Network
 from optimizers.damping.tikhonov import tikhonov
-from optimizers.errors import NotPositiveDefiniteError, TooLargeError
+from optimizers.errors import NotPositiveDefiniteError
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.processes import Group
@@ -33,8 +35,6 @@ from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 from optimizers.usual_loop import needs_the_batch
 from optimizers.whole import Given, Whole
-
-LIMIT = 5000  # parameters; the matrix takes 200 MB in float64, its inverse some seconds
 
 LR = Hyperparameter(name="lr", kind="float", default=1.0, low=1e-2, high=1.0, log=True)
 DAMPING = Hyperparameter(name="damping", kind="float", default=0.1, low=1e-4, high=10.0, log=True)
@@ -62,9 +62,7 @@ class _Dense(Whole, ABC):
         group: Group = None,
     ) -> None:
         self._by_layer = by_layer
-        trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
-        if trained > limit:
-            raise TooLargeError(type(self).__name__, trained, limit)
+        check_small(model, type(self).__name__, limit)
         super().__init__(model, objective, {"lr": lr, "damping": damping, "l2": l2}, generator, group)
 
     def _update(

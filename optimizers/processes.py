@@ -60,6 +60,10 @@ class Processes:
         total, count = self.sum_of_rows(rows)
         return total / count
 
+    def rows_of_all(self, rows: Tensor) -> Tensor:
+        """Return the rows of all processes, in the order of their ranks."""
+        return rows if self.size == 1 else torch.cat(self.gathered(rows, rows.device))
+
     def means(self, tensors: Iterable[Tensor], weights: float | Sequence[float]) -> list[Tensor]:
         """Return the mean over processes of each tensor, where this process has that weight, or one for each.
 

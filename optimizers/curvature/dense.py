@@ -6,13 +6,23 @@ P parameters make P² entries. Directions are flat (see `vectors`); all matrices
 from collections.abc import Mapping
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.func import grad, jacrev, vmap
 
 from optimizers.curvature.network import Network
 from optimizers.curvature.products import output_gradients, pull_by_case
 from optimizers.curvature.vectors import flat, flat_rows, shaped
+from optimizers.errors import TooLargeError
 from optimizers.objectives import Objective
+
+LIMIT = 5000  # parameters; the matrix takes 200 MB in float64, its inverse some seconds
+
+
+def check_small(model: nn.Module, optimizer: str, limit: int) -> None:
+    """Raise TooLargeError, with the optimizer's name, for more trained parameters than that."""
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    if trained > limit:
+        raise TooLargeError(optimizer, trained, limit)
 
 
 def jacobian(network: Network) -> Tensor:

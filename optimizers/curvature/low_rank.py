@@ -66,6 +66,17 @@ def averaged(before: LowRank, rows: Tensor, past: float, name: str, processes: P
     return _with_floor(basis.to(rows.dtype), values.to(rows.dtype), trace)
 
 
+def compressed(rows: Tensor, rank: int, name: str) -> Tensor:
+    """Return so many rows, whose Σ x xᵀ is that of these in the directions where it is largest.
+
+    They are its eigenvectors, as long as the roots of its eigenvalues, and all of them where the rows are no
+    more. Rows may be a stack. Raises what `eigen` does, with the name.
+    """
+    x = rows.double()
+    _, vectors = eigen(x @ x.mT, name)
+    return (vectors[..., -rank:].mT @ x).to(rows.dtype)
+
+
 def _with_floor(basis: Tensor, values: Tensor, trace: Tensor) -> LowRank:
     """Return the matrix of this trace."""
     others = basis.shape[1] - len(basis)

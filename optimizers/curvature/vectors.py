@@ -40,6 +40,14 @@ def shaped(vector: Tensor | Params, like: Mapping[str, Tensor]) -> Params:
     return {name: piece.reshape(like[name].shape) for name, piece in zip(like, pieces, strict=True)}
 
 
+def shaped_rows(rows: Tensor, like: Mapping[str, Tensor]) -> Params:
+    """Return by name the tensors, with one row per case, of which `flat_rows` made these rows."""
+    pieces = rows.split([tensor.numel() for tensor in like.values()], dim=1)
+    return {
+        name: piece.reshape(len(rows), *like[name].shape) for name, piece in zip(like, pieces, strict=True)
+    }
+
+
 def alike(vector: Vector, params: Params) -> Vector:
     """Return params in the form of the vector: flat if it is flat."""
     if isinstance(vector, Tensor):

@@ -19,17 +19,23 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    TONGA,
+    AdaptiveNaturalGradient,
     CentredGradientDescent,
+    CovarianceNaturalGradient,
     CrossEntropy,
     DiagonalNewton,
+    FullAdaGrad,
     GaussNewton,
     HessianFree,
     KrylovSubspaceDescent,
     LeCunRate,
     LocalCriterion,
     NaturalGradient,
+    NaturalNewton,
     Newton,
     OnlineNaturalGradient,
+    OnlineNewtonStep,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -40,16 +46,34 @@ from optimizers.errors import NotPositiveDefiniteError, OptimizerError
 from optimizers.processes import Processes
 
 
-def made(optimizer, **usual):
-    return lambda model, **more: optimizer(model, CrossEntropy(), **{**usual, **more})
+class MostLikely:
+    """Cross-entropy which "samples" the most likely class, so that processes draw what one would."""
+
+    def __init__(self):
+        known = CrossEntropy()
+        self.loss, self.curvature, self.factor = known.loss, known.curvature, known.factor
+
+    def sample(self, outputs, generator):
+        del generator
+        return outputs.argmax(dim=1)
+
+
+def made(optimizer, objective=CrossEntropy, **usual):
+    return lambda model, **more: optimizer(model, objective(), **{**usual, **more})
 
 
 OPTIMIZERS = {
     "ACP": made(ACP, alpha="largest_slope", refresh_every=2),
+    "AdaptiveNaturalGradient": made(AdaptiveNaturalGradient, MostLikely, decay=0.7),
     "CentredGradientDescent": made(CentredGradientDescent, consistent_bias=True, decay=0.5),
+    "CovarianceNaturalGradient": made(CovarianceNaturalGradient, centred=True),
+    "CovarianceNaturalGradient, by its Gram matrix": made(
+        CovarianceNaturalGradient, centred=True, solver="gram"
+    ),
     "DiagonalNewton": made(DiagonalNewton, source="gauss_newton"),
     "DiagonalNewton, by recursion": made(DiagonalNewton, source="becker_lecun_hessian"),
     "EKFAC": made(EKFAC, targets="exact", refresh_every=2),
+    "FullAdaGrad": made(FullAdaGrad),
     "GaussNewton": made(GaussNewton),
     "HessianFree": made(HessianFree, damping=1.0, structural=0.1, curvature_from_every=2),
     "HessianFree, Hessian": made(HessianFree, damping=1.0, curvature="hessian"),
@@ -63,23 +87,33 @@ OPTIMIZERS = {
     "LocalCriterion": made(LocalCriterion),
     "NaturalGradient": made(NaturalGradient),
     "NaturalGradient, empirical": made(NaturalGradient, kind="empirical"),
+    "NaturalNewton": made(NaturalNewton, curvature="hessian"),
+    "NaturalNewton, diagonal": made(NaturalNewton, refresh_every=2),
     "Newton": made(Newton),
     "OnlineNaturalGradient": made(
         OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
+    "OnlineNewtonStep": made(OnlineNewtonStep),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
+    "TONGA": made(TONGA, rank=3),
     "TruncatedNaturalGradient": made(TruncatedNaturalGradient, damping=1.0, adapts=True),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton),
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }
 TAKE_BATCHES = (
+    AdaptiveNaturalGradient,
+    CovarianceNaturalGradient,
     DiagonalNewton,
+    FullAdaGrad,
     GaussNewton,
     HessianFree,
     KrylovSubspaceDescent,
     LeCunRate,
     NaturalGradient,
+    NaturalNewton,
     Newton,
+    OnlineNewtonStep,
+    TONGA,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -320,6 +354,7 @@ def main(folder, rank):
     came["largest"] = Processes().largest(torch.tensor([float(rank), 5.0 - rank]))
     came["moments"] = moments(a_batch(rank)[0], centre=True)
     came["sampled KFAC"] = sampled_on_one_batch(KFAC)
+    came["sampled AdaptiveNaturalGradient"] = sampled_on_one_batch(AdaptiveNaturalGradient)
     came["sampled NaturalGradient"] = sampled_on_one_batch(NaturalGradient, kind="sampled")
     came["work"] = divided_work()
     for kind in KINDS:

@@ -9,15 +9,21 @@ from torch import nn
 
 from optimizers import (
     KFAC,
+    TONGA,
+    AdaptiveNaturalGradient,
     Bernoulli,
+    CovarianceNaturalGradient,
     CrossEntropy,
     DiagonalNewton,
+    FullAdaGrad,
     Gaussian,
     GaussNewton,
     LeCunRate,
     NaturalGradient,
+    NaturalNewton,
     Newton,
     OnlineNaturalGradient,
+    OnlineNewtonStep,
     UnitwiseGaussNewton,
     squared_error,
 )
@@ -545,7 +551,8 @@ def arguments_of(optimizer):
     "optimizer",
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
-        UnitwiseGaussNewton,
+        UnitwiseGaussNewton, CovarianceNaturalGradient, TONGA, AdaptiveNaturalGradient,
+        FullAdaGrad, NaturalNewton, OnlineNewtonStep,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

@@ -157,13 +157,13 @@ def test_a_group_of_one_trains_alone(came, kind):
         assert_close(rank[f"alone {kind.__name__}"], list(model.parameters()))
 
 
-@pytest.mark.parametrize("name", ["KFAC", "NaturalGradient"])
+@pytest.mark.parametrize("name", ["KFAC", "AdaptiveNaturalGradient", "NaturalGradient"])
 def test_each_process_samples_targets_of_its_own(came, name):
     first, second = (rank[f"sampled {name}"]["targets"][0] for rank in came)
     assert not torch.equal(first, second)
 
 
-@pytest.mark.parametrize("name", ["KFAC", "NaturalGradient"])
+@pytest.mark.parametrize("name", ["KFAC", "AdaptiveNaturalGradient", "NaturalGradient"])
 def test_the_stream_that_is_saved_is_the_same_on_all(came, name):
     assert torch.equal(*(rank[f"sampled {name}"]["stream"] for rank in came))
 

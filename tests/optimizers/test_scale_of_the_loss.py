@@ -7,13 +7,19 @@ from optimizers import (
     ACP,
     EKFAC,
     KFAC,
+    TONGA,
+    AdaptiveNaturalGradient,
+    CovarianceNaturalGradient,
     DiagonalNewton,
+    FullAdaGrad,
     GaussNewton,
     LeCunRate,
     LocalCriterion,
     NaturalGradient,
+    NaturalNewton,
     Newton,
     OnlineNaturalGradient,
+    OnlineNewtonStep,
     UnitwiseGaussNewton,
     squared_error,
 )
@@ -26,6 +32,11 @@ def kfac(model, objective, **settings):
 def sampled(model, objective, **settings):
     stream = torch.Generator().manual_seed(0)
     return NaturalGradient(model, objective, kind="sampled", generator=stream, **settings)
+
+
+def adaptive(model, objective, **settings):
+    stream = torch.Generator().manual_seed(0)
+    return AdaptiveNaturalGradient(model, objective, generator=stream, **settings)
 
 
 # What an optimizer has to be told for the half, and for the whole, to take the same steps.
@@ -48,6 +59,16 @@ SETTINGS = {
         {"lr": 0.1, "damping": 0.3, "exponent": 0.75, "source": "gauss_newton"},
         {"lr": 0.1 / 2**0.25, "damping": 0.6, "exponent": 0.75, "source": "gauss_newton"},
     ),
+    "CovarianceNaturalGradient": (
+        CovarianceNaturalGradient,
+        {"lr": 0.5, "damping": 0.3},
+        {"lr": 1.0, "damping": 1.2},  # its matrix is of squares of gradients
+    ),
+    "AdaptiveNaturalGradient": (adaptive, {"damping": 0.3}, {"damping": 0.6}),
+    "FullAdaGrad": (FullAdaGrad, {"damping": 0.1}, {"damping": 0.4}),
+    "OnlineNewtonStep": (OnlineNewtonStep, {"lr": 0.5, "damping": 0.3}, {"lr": 1.0, "damping": 1.2}),
+    "NaturalNewton": (NaturalNewton, {"damping": 0.3}, {"damping": 0.6}),
+    "TONGA": (TONGA, {"lr": 0.5, "damping": 0.3}, {"lr": 1.0, "damping": 1.2}),
     "UnitwiseGaussNewton": (UnitwiseGaussNewton, {"damping": 0.3}, {"damping": 0.6}),
     "LeCunRate": (LeCunRate, {}, {}),
     "LocalCriterion": (LocalCriterion, {"lr": 0.1}, {"lr": 0.05}),

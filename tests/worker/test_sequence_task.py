@@ -65,7 +65,8 @@ def test_its_loss_its_targets_and_its_curvature_agree(problem):
 
 
 @pytest.mark.parametrize(
-    "optimizer", ["kfac", "ekfac", "acp", "diagonal_newton", "lecun_rate", "hessian_free"]
+    "optimizer",
+    ["kfac", "ekfac", "acp", "diagonal_newton", "lecun_rate", "hessian_free", "tonga", "full_adagrad"],
 )
 def test_methods_of_second_order_see_through_time(optimizer):
     context = Alone(seed=1)

@@ -16,8 +16,12 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    TONGA,
+    AdaptiveNaturalGradient,
     CentredGradientDescent,
+    CovarianceNaturalGradient,
     DiagonalNewton,
+    FullAdaGrad,
     GaussNewton,
     HessianFree,
     Hyperparameter,
@@ -25,8 +29,10 @@ from optimizers import (
     LeCunRate,
     LocalCriterion,
     NaturalGradient,
+    NaturalNewton,
     Newton,
     OnlineNaturalGradient,
+    OnlineNewtonStep,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -94,10 +100,21 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "fisher": Setting(
         default="exact", meaning="How the Fisher matrix is had; `empirical` is another matrix, of the data."
     ),
+    "centred": Setting(
+        default=False, meaning="Whether the mean gradient is left out of the covariance."
+    ),
+    "rank": Setting(
+        default=5, meaning="Eigenvectors that are kept of the gradients' covariance.", low=1, high=10**6
+    ),
+    "by_unit": Setting(default=True, meaning="Whether the covariance is that of each unit alone."),
     "exponent": Setting(
         default=0.75, meaning="The power of the curvature that divides.", above=0, high=1
     ),
     "diagonal": Setting(default="chapelle_erhan", meaning="Which diagonal of which curvature."),
+    "variance": Setting(
+        default=1.0, meaning="What the square of a direction's entry is taken to be beforehand.", above=0
+    ),
+    "curvature": Setting(default="diagonal", meaning="Which curvature gives the directions of the cases."),
     "dimensions": Setting(
         default=20, meaning="Directions that an update is searched in.", low=1, high=1000
     ),
@@ -232,6 +249,30 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     ),
     "truncated_natural_gradient": _row(
         TruncatedNaturalGradient, "Natural gradient by a few steps of conjugate gradients.", draws=True
+    ),
+    "covariance_natural_gradient": _row(
+        CovarianceNaturalGradient,
+        "Gradient descent in the metric of the covariance of the gradients of cases.",
+    ),
+    "tonga": _row(
+        TONGA, "Gradient descent in the metric of the gradients of cases of all batches, unit by unit."
+    ),
+    "adaptive_natural_gradient": _row(
+        AdaptiveNaturalGradient,
+        "Natural gradient by a running inverse of the Fisher matrix; up to 5,000 parameters.",
+        draws=True,
+    ),
+    "full_adagrad": _row(
+        FullAdaGrad, "AdaGrad with its whole matrix, not the diagonal alone; up to 2,000 parameters."
+    ),
+    "online_newton_step": _row(
+        OnlineNewtonStep,
+        "Gradients divided by the sum of their outer products over all batches; up to 5,000 parameters.",
+    ),
+    "natural_newton": _row(
+        NaturalNewton,
+        "Newton's method that trusts less where the cases disagree; by a diagonal, or by the Hessian of up "
+        "to 5,000 parameters.",
     ),
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(
