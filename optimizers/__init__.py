@@ -11,6 +11,7 @@ are sampled, so that the true Fisher matrix is never confused with the empirical
 """
 
 from optimizers.acp import ACP
+from optimizers.almeida import Almeida
 from optimizers.centred_gradient_descent import CentredGradientDescent
 from optimizers.centred_linear import CentredLinear
 from optimizers.dense import GaussNewton, NaturalGradient, Newton
@@ -27,6 +28,7 @@ from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, 
 from optimizers.online_natural_gradient import OnlineNaturalGradient
 from optimizers.prong import PRONG
 from optimizers.rules import register
+from optimizers.silva_almeida import SilvaAlmeida
 from optimizers.step import Step
 from optimizers.transformed_layer import TransformedLayer
 from optimizers.truncated_natural_gradient import TruncatedNaturalGradient
@@ -38,6 +40,7 @@ __all__ = [
     "EKFAC",
     "KFAC",
     "PRONG",
+    "Almeida",
     "Bernoulli",
     "CentredGradientDescent",
     "CentredLinear",
@@ -55,6 +58,7 @@ __all__ = [
     "Newton",
     "Objective",
     "OnlineNaturalGradient",
+    "SilvaAlmeida",
     "Step",
     "TransformedLayer",
     "TruncatedNaturalGradient",

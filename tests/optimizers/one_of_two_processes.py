@@ -19,6 +19,7 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    Almeida,
     CentredGradientDescent,
     CrossEntropy,
     DiagonalNewton,
@@ -30,6 +31,7 @@ from optimizers import (
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    SilvaAlmeida,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -46,6 +48,7 @@ def made(optimizer, **usual):
 
 OPTIMIZERS = {
     "ACP": made(ACP, alpha="largest_slope", refresh_every=2),
+    "Almeida": made(Almeida, meta_lr=0.1, momentum=0.5),
     "CentredGradientDescent": made(CentredGradientDescent, consistent_bias=True, decay=0.5),
     "DiagonalNewton": made(DiagonalNewton, source="gauss_newton"),
     "DiagonalNewton, by recursion": made(DiagonalNewton, source="becker_lecun_hessian"),
@@ -68,6 +71,7 @@ OPTIMIZERS = {
         OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
+    "SilvaAlmeida": made(SilvaAlmeida),
     "TruncatedNaturalGradient": made(TruncatedNaturalGradient, damping=1.0, adapts=True),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton),
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
@@ -86,7 +90,8 @@ TAKE_BATCHES = (
 )
 USUAL = [name for name in OPTIMIZERS if name.partition(",")[0] not in {k.__name__ for k in TAKE_BATCHES}]
 LISTEN = (EKFAC, KFAC, LocalCriterion)
-KINDS = (*LISTEN, *TAKE_BATCHES)
+TAKE_GRADIENTS = (Almeida, SilvaAlmeida)
+KINDS = (*LISTEN, *TAKE_GRADIENTS, *TAKE_BATCHES)
 UPDATES = {"KFAC, adaptive": 21}  # the 20th searches for damping; else 6
 SHARES = {"uneven": [slice(0, 16), slice(16, 24)], "even": [slice(0, 12), slice(12, 24)]}
 
@@ -330,7 +335,7 @@ def main(folder, rank):
         came[f"wrapped {name}"] = refused(partial(kind, DistributedDataParallel(a_model()), CrossEntropy()))
         came[f"another part {name}"] = refused(partial(another_part, kind, rank))
         came[f"other weights {name}"] = refused(partial(other_weights, kind, rank))
-    for kind in LISTEN:
+    for kind in (*LISTEN, *TAKE_GRADIENTS):
         came[f"own gradients {kind.__name__}"] = refused(partial(gradients_of_its_own, kind, rank))
     compiled = torch.compile(DistributedDataParallel(a_model()), backend="eager")
     came["compiled"] = refused(lambda: KFAC(compiled, CrossEntropy()))

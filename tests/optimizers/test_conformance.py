@@ -28,6 +28,7 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    Almeida,
     CentredGradientDescent,
     CrossEntropy,
     DiagonalNewton,
@@ -39,6 +40,7 @@ from optimizers import (
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    SilvaAlmeida,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -66,6 +68,7 @@ def made(optimizer, /, **usual):
 
 OPTIMIZERS = {
     "ACP": made(ACP, lr=0.02, alpha="largest_slope", ridge=0.3, ridge_on="all", refresh_every=3),
+    "Almeida": made(Almeida, lr=0.2, meta_lr=0.1, momentum=0.3),
     "CentredGradientDescent": made(CentredGradientDescent, lr=0.02, consistent_bias=True, decay=0.5),
     "DiagonalNewton": made(DiagonalNewton, lr=0.05, damping=0.1, source="gauss_newton"),
     "GaussNewton": made(GaussNewton, lr=0.2, damping=1.0),
@@ -82,6 +85,7 @@ OPTIMIZERS = {
         OnlineNaturalGradient, lr=0.05, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, lr=0.02, ridge=0.3, momentum=0.5, refresh_every=3),
+    "SilvaAlmeida": made(SilvaAlmeida, lr=0.05, increase=1.05),
     "TruncatedNaturalGradient": made(
         TruncatedNaturalGradient, lr=0.5, damping=1.0, adapts=True, iterations=10
     ),

@@ -18,6 +18,7 @@ from optimizers import (
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    SilvaAlmeida,
     UnitwiseGaussNewton,
     squared_error,
 )
@@ -522,7 +523,7 @@ def arguments_of(optimizer):
     "optimizer",
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
-        UnitwiseGaussNewton,
+        UnitwiseGaussNewton, Almeida, SilvaAlmeida,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

@@ -5,7 +5,9 @@ from itertools import pairwise
 
 import pytest
 import torch
-from torch.optim import SGD, Adadelta, Adagrad, Adam, RMSprop
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.optim import SGD, Adadelta, Adagrad, Adam, RMSprop, Rprop
 
 CURVATURES = torch.tensor([4.0, 1.0, 0.1], dtype=torch.float64)
 START = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float64)
@@ -89,6 +91,53 @@ def test_nesterov_takes_the_gradient_where_the_momentum_leads():
         velocity = momentum * velocity - lr * of_quadratic(point + momentum * velocity)
         point = point + velocity
         torch.testing.assert_close(iterate, point + momentum * velocity)  # torch keeps the point ahead
+
+
+@pytest.mark.row(99)
+@settings(deadline=None)
+@given(st.lists(st.floats(1e-6, 1e6), min_size=3, max_size=3))
+def test_the_units_of_loss_and_gradients_change_no_path_of_rprop(units):
+    scale = torch.tensor(units, dtype=torch.float64)
+    ours = path(Rprop, of_quadratic, 30, lr=0.1)
+    theirs = path(Rprop, lambda point: scale * of_quadratic(point), 30, lr=0.1)
+
+    assert all(torch.equal(*pair) for pair in zip(ours, theirs, strict=True))
+
+
+@pytest.mark.row(99)
+def test_a_step_of_rprop_grows_while_the_sign_stays_shrinks_where_it_changes_and_then_rests_once():
+    signs = iter([1, 1, -1, -1, -1])
+    taken = moves(path(Rprop, lambda point: next(signs) * torch.ones_like(point), 5, lr=0.1))
+
+    assert [move[0].item() for move in taken] == pytest.approx([-0.1, -0.12, 0.0, 0.06, 0.072])
+
+
+@pytest.mark.row(99)
+@pytest.mark.parametrize(("gradient", "bound"), [(lambda _: 1.0, 2.0), (lambda k: (-1.0) ** (k // 2), 1e-3)])
+def test_steps_of_rprop_stay_within_their_bounds(gradient, bound):
+    counted = iter(range(200))
+    taken = moves(
+        path(
+            Rprop,
+            lambda point: torch.full_like(point, gradient(next(counted))),
+            200,
+            lr=0.1,
+            step_sizes=(1e-3, 2.0),
+        )
+    )
+
+    lengths = torch.stack(taken).abs()
+    assert lengths.max() <= 2.0 + 1e-12
+    assert lengths[lengths > 0].min() >= 1e-3 - 1e-12
+    assert lengths[-4:].max().item() == pytest.approx(bound, rel=0.3)
+
+
+@pytest.mark.row(99)
+def test_rprop_solves_a_quadratic_of_condition_a_million_along_the_axes():
+    curvatures = torch.tensor([1.0, 1e3, 1e6], dtype=torch.float64)
+    iterates = path(Rprop, lambda point: curvatures * point, 200, lr=0.1)
+
+    assert min(iterate.norm(p=math.inf) for iterate in iterates) < 1e-4
 
 
 @pytest.mark.row(85)

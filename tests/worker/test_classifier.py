@@ -109,6 +109,9 @@ SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
         {"optimizer": "unitwise_gauss_newton", "hidden": 8},
         {"optimizer": "krylov_subspace_descent", "batch_size": 500},
         {"optimizer": "hessian_free", "batch_size": 500, "cg_steps": 20},
+        {"optimizer": "rprop", "batch_size": 500},
+        {"optimizer": "silva_almeida", "lr": 0.1},
+        {"optimizer": "almeida", "lr": 0.1, "momentum": 0.9},
     ],
     ids=lambda config: config["optimizer"],
 )

@@ -137,6 +137,10 @@ def _rmsprop(parameters: Iterator[nn.Parameter], own: Own) -> TorchOptimizer:
     )
 
 
+def _rprop(parameters: Iterator[nn.Parameter], own: Own) -> TorchOptimizer:
+    return torch.optim.Rprop(parameters, own["lr"], etas=(own["decrease"], own["increase"]))
+
+
 def _adam(kind: type[torch.optim.Adam]) -> Build:
     return _by_torch(
         lambda parameters, own: kind(
@@ -151,6 +155,12 @@ def _adam(kind: type[torch.optim.Adam]) -> Build:
 
 LR: Final = Setting(default=0.1, meaning="Learning rate.", above=0)
 MOMENTUM: Final = Setting(default=0.9, meaning="The part of the last move that is kept.", low=0, below=1)
+INCREASE: Final = Setting(
+    default=1.2, meaning="By what a rate is multiplied while its gradient keeps its sign.", low=1, high=10
+)
+DECREASE: Final = Setting(
+    default=0.5, meaning="By what a rate is multiplied where its gradient changes its sign.", above=0, high=1
+)
 EPSILON: Final = Setting(default=1e-8, meaning="Added to the divisor.", above=0, high=1)
 BETA: Final = Setting(default=0.9, meaning="Memory of the mean gradient.", low=0, below=1)
 MEMORY: Final = Setting(default=0.999, meaning="Memory of the mean squared gradient.", low=0, below=1)
@@ -215,6 +225,16 @@ FIRST_ORDER: Final[Mapping[str, Optimizer]] = {
             **SHARED,
         },
         build=_by_torch(_rmsprop),
+    ),
+    "rprop": Optimizer(
+        meaning="R-prop: steps by the signs of gradients alone; for batches of all examples.",
+        settings={
+            "lr": replace(LR, default=0.01, suggested=Float(1e-4, 1.0, log=True)),
+            "increase": replace(INCREASE, suggested=Float(1.05, 1.5)),
+            "decrease": replace(DECREASE, suggested=Float(0.3, 0.9)),
+            **{name: each for name, each in SHARED.items() if name != "weight_decay"},
+        },
+        build=_by_torch(_rprop),
     ),
     "adam": Optimizer(
         meaning="Adam.",

@@ -16,6 +16,7 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    Almeida,
     CentredGradientDescent,
     DiagonalNewton,
     GaussNewton,
@@ -27,6 +28,7 @@ from optimizers import (
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
+    SilvaAlmeida,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -34,7 +36,7 @@ from optimizers import (
 from thiessen.space import Boolean, Categorical, Dimension, Float, Int
 from worker.config import Setting
 from worker.training.driven import Driven, Optimizer, Own, Surroundings
-from worker.training.first_order import DECAY, LR, MOMENTUM
+from worker.training.first_order import DECAY, DECREASE, INCREASE, LR, MOMENTUM
 
 LARGEST_SLOPE: Final = 0.0  # of `alpha`, which is above 0 where it is told
 
@@ -52,6 +54,9 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "lr": LR,
     "momentum": MOMENTUM,
     "weight_decay": DECAY,
+    "increase": INCREASE,
+    "decrease": DECREASE,
+    "meta_lr": Setting(default=0.01, meaning="The rate at which learning rates are learned.", low=0),
     "damping": Setting(default=0.1, meaning="Tikhonov strength of the curvature.", above=0),
     "inverse": Setting(
         default="block_diagonal",
@@ -236,5 +241,11 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(
         LeCunRate, "Gradient descent at the rate that the largest curvature allows.", draws=True
+    ),
+    "silva_almeida": _row(
+        SilvaAlmeida, "A rate for each parameter, which grows while its gradient keeps its sign."
+    ),
+    "almeida": _row(
+        Almeida, "A rate for each parameter, learned from products of its gradients; with momentum."
     ),
 }

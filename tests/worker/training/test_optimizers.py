@@ -18,6 +18,7 @@ BY_TORCH = {
     "momentum": lambda p: torch.optim.SGD(p, 0.05, momentum=0.8, weight_decay=0.01),
     "nesterov": lambda p: torch.optim.SGD(p, 0.05, momentum=0.8, weight_decay=0.01, nesterov=True),
     "rmsprop": lambda p: torch.optim.RMSprop(p, 0.05, 0.95, 1e-6, weight_decay=0.01, momentum=0.8),
+    "rprop": lambda p: torch.optim.Rprop(p, 0.05, (0.6, 1.3)),
     "adam": lambda p: torch.optim.Adam(p, 0.05, (0.85, 0.99), 1e-6, weight_decay=0.01),
     "adamw": lambda p: torch.optim.AdamW(p, 0.05, (0.85, 0.99), 1e-6, weight_decay=0.01),
 }
@@ -26,6 +27,8 @@ TOLD = {
     "momentum": 0.8,
     "weight_decay": 0.01,
     "smoothing": 0.95,
+    "increase": 1.3,
+    "decrease": 0.6,
     "epsilon": 1e-6,
     "beta1": 0.85,
     "beta2": 0.99,
@@ -160,6 +163,7 @@ def test_every_optimizer_is_worth_a_search_by_default(name):
 
 OTHER = {  # than the default; what has no effect alone comes with what gives it one
     ("centred_gradient_descent", "memory"): {"memory": 0.5, "consistent_bias": True},
+    ("silva_almeida", "increase"): {"increase": 1.1},
     ("newton", "negative_curvature"): {"negative_curvature": "absolute", "damping": 1e-4, "lr": 0.1},
 }
 SETTINGS = [(name, setting) for name, row in SECOND_ORDER.items() for setting in row.settings]
