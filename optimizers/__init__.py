@@ -23,6 +23,7 @@ from optimizers.kfac import KFAC
 from optimizers.krylov_subspace_descent import KrylovSubspaceDescent
 from optimizers.lecun_rate import LeCunRate
 from optimizers.local_criterion import LocalCriterion
+from optimizers.matrix_momentum import MatrixMomentum
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
 from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
 from optimizers.online_natural_gradient import OnlineNaturalGradient
@@ -30,6 +31,7 @@ from optimizers.prong import PRONG
 from optimizers.rules import register
 from optimizers.silva_almeida import SilvaAlmeida
 from optimizers.step import Step
+from optimizers.stochastic_meta_descent import StochasticMetaDescent
 from optimizers.transformed_layer import TransformedLayer
 from optimizers.truncated_natural_gradient import TruncatedNaturalGradient
 from optimizers.unitwise_gauss_newton import UnitwiseGaussNewton
@@ -53,6 +55,7 @@ __all__ = [
     "KrylovSubspaceDescent",
     "LeCunRate",
     "LocalCriterion",
+    "MatrixMomentum",
     "MeanOnlyBatchNorm",
     "NaturalGradient",
     "Newton",
@@ -60,6 +63,7 @@ __all__ = [
     "OnlineNaturalGradient",
     "SilvaAlmeida",
     "Step",
+    "StochasticMetaDescent",
     "TransformedLayer",
     "TruncatedNaturalGradient",
     "UnitwiseGaussNewton",

@@ -20,8 +20,8 @@ class Almeida(Elementwise):
 
         v ← decay v + (1 - decay) g²,   P ← P ⊙ (1 + meta_lr g_k g_(k-1) / v)
 
-    The derivative of the loss in a rate, one update later, is -g_k g_(k-1): rates fit batches on average, where
-    signs are by chance. P begins with 1, and no factor is below ½ or above 2.
+    The derivative of the loss in a rate, one update later, is -g_k g_(k-1): rates fit batches on average,
+    where signs are by chance. P begins with 1, and no factor is below ½ or above 2.
     """
 
     hyperparameters = (

@@ -37,10 +37,12 @@ from optimizers import (
     KrylovSubspaceDescent,
     LeCunRate,
     LocalCriterion,
+    MatrixMomentum,
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
     SilvaAlmeida,
+    StochasticMetaDescent,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -79,6 +81,7 @@ OPTIMIZERS = {
     "KrylovSubspaceDescent": made(KrylovSubspaceDescent, dimensions=2, searches=30),
     "LeCunRate": made(LeCunRate, lr=0.3),
     "LocalCriterion": made(LocalCriterion, lr=0.02, ridge=0.3),
+    "MatrixMomentum": made(MatrixMomentum, lr=0.01, velocity_lr=0.5),
     "NaturalGradient": made(NaturalGradient, lr=0.2, damping=1.0, kind="sampled"),
     "Newton": made(Newton, lr=0.2, damping=1.0),
     "OnlineNaturalGradient": made(
@@ -86,6 +89,7 @@ OPTIMIZERS = {
     ),
     "PRONG": made(PRONG, lr=0.02, ridge=0.3, momentum=0.5, refresh_every=3),
     "SilvaAlmeida": made(SilvaAlmeida, lr=0.05, increase=1.05),
+    "StochasticMetaDescent": made(StochasticMetaDescent, lr=0.5),
     "TruncatedNaturalGradient": made(
         TruncatedNaturalGradient, lr=0.5, damping=1.0, adapts=True, iterations=10
     ),

@@ -9,16 +9,19 @@ from torch import nn
 
 from optimizers import (
     KFAC,
+    Almeida,
     Bernoulli,
     CrossEntropy,
     DiagonalNewton,
     Gaussian,
     GaussNewton,
     LeCunRate,
+    MatrixMomentum,
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
     SilvaAlmeida,
+    StochasticMetaDescent,
     UnitwiseGaussNewton,
     squared_error,
 )
@@ -523,7 +526,7 @@ def arguments_of(optimizer):
     "optimizer",
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
-        UnitwiseGaussNewton, Almeida, SilvaAlmeida,
+        UnitwiseGaussNewton, Almeida, SilvaAlmeida, StochasticMetaDescent, MatrixMomentum,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

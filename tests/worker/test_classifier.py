@@ -111,6 +111,8 @@ SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
         {"optimizer": "hessian_free", "batch_size": 500, "cg_steps": 20},
         {"optimizer": "rprop", "batch_size": 500},
         {"optimizer": "silva_almeida", "lr": 0.1},
+        {"optimizer": "stochastic_meta_descent", "lr": 0.1, "meta_lr": 10.0},
+        {"optimizer": "matrix_momentum"},
         {"optimizer": "almeida", "lr": 0.1, "momentum": 0.9},
     ],
     ids=lambda config: config["optimizer"],

@@ -25,10 +25,12 @@ from optimizers import (
     KrylovSubspaceDescent,
     LeCunRate,
     LocalCriterion,
+    MatrixMomentum,
     NaturalGradient,
     Newton,
     OnlineNaturalGradient,
     SilvaAlmeida,
+    StochasticMetaDescent,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -57,6 +59,13 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "increase": INCREASE,
     "decrease": DECREASE,
     "meta_lr": Setting(default=0.01, meaning="The rate at which learning rates are learned.", low=0),
+    "rate_memory": Setting(
+        default=0.99, meaning="How far back rates are blamed for where the weights are.", low=0, high=1
+    ),
+    "velocity_lr": Setting(
+        default=0.1, meaning="The rate at which the velocity becomes Newton's step.", above=0
+    ),
+    "curvature": Setting(default="gauss_newton", meaning="Which matrix the products are with."),
     "damping": Setting(default=0.1, meaning="Tikhonov strength of the curvature.", above=0),
     "inverse": Setting(
         default="block_diagonal",
@@ -129,6 +138,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
 NAMES: Final[Mapping[tuple[str, str], str]] = {  # of the config, where they are others
     ("l2", "float"): "weight_decay",
     ("decay", "float"): "memory",
+    ("memory", "float"): "rate_memory",
     ("momentum", "boolean"): "found_momentum",
     ("kind", "categorical"): "fisher",
     ("negative", "categorical"): "negative_curvature",
@@ -245,6 +255,11 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     "silva_almeida": _row(
         SilvaAlmeida, "A rate for each parameter, which grows while its gradient keeps its sign."
     ),
+    "stochastic_meta_descent": _row(
+        StochasticMetaDescent,
+        "A rate for each parameter, which descends on the loss by products with the curvature.",
+    ),
+    "matrix_momentum": _row(MatrixMomentum, "Momentum that becomes Newton's step where the weights rest."),
     "almeida": _row(
         Almeida, "A rate for each parameter, learned from products of its gradients; with momentum."
     ),
