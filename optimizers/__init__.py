@@ -29,6 +29,7 @@ from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, 
 from optimizers.online_natural_gradient import OnlineNaturalGradient
 from optimizers.prong import PRONG
 from optimizers.rules import register
+from optimizers.sgd_qn import SGDQN
 from optimizers.silva_almeida import SilvaAlmeida
 from optimizers.step import Step
 from optimizers.stochastic_meta_descent import StochasticMetaDescent
@@ -36,12 +37,15 @@ from optimizers.transformed_layer import TransformedLayer
 from optimizers.truncated_natural_gradient import TruncatedNaturalGradient
 from optimizers.unitwise_gauss_newton import UnitwiseGaussNewton
 from optimizers.updated_backpropagation import UpdatedBackpropagation
+from optimizers.vsgd import VSGD
 
 __all__ = [
     "ACP",
     "EKFAC",
     "KFAC",
     "PRONG",
+    "SGDQN",
+    "VSGD",
     "Almeida",
     "Bernoulli",
     "CentredGradientDescent",

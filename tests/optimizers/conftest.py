@@ -112,6 +112,6 @@ class Quadratic:
         return points
 
 
-@pytest.fixture(name="a_quadratic")
+@pytest.fixture(name="a_quadratic", scope="session")
 def _a_quadratic():
     return Quadratic

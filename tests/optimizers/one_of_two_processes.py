@@ -19,6 +19,8 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    SGDQN,
+    VSGD,
     Almeida,
     CentredGradientDescent,
     CrossEntropy,
@@ -75,10 +77,13 @@ OPTIMIZERS = {
         OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
+    "SGDQN": made(SGDQN, skip=2),
+    "SGDQN, same batch": made(SGDQN, skip=2, rule="2009", batch="same"),
     "SilvaAlmeida": made(SilvaAlmeida),
     "StochasticMetaDescent": made(StochasticMetaDescent, lr=0.2),
     "TruncatedNaturalGradient": made(TruncatedNaturalGradient, damping=1.0, adapts=True),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton),
+    "VSGD": made(VSGD, source="gauss_newton"),
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }
 TAKE_BATCHES = (
@@ -90,10 +95,12 @@ TAKE_BATCHES = (
     MatrixMomentum,
     NaturalGradient,
     Newton,
+    SGDQN,
     StochasticMetaDescent,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
+    VSGD,
 )
 USUAL = [name for name in OPTIMIZERS if name.partition(",")[0] not in {k.__name__ for k in TAKE_BATCHES}]
 LISTEN = (EKFAC, KFAC, LocalCriterion)

@@ -28,6 +28,8 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    SGDQN,
+    VSGD,
     Almeida,
     CentredGradientDescent,
     CrossEntropy,
@@ -88,12 +90,14 @@ OPTIMIZERS = {
         OnlineNaturalGradient, lr=0.05, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "PRONG": made(PRONG, lr=0.02, ridge=0.3, momentum=0.5, refresh_every=3),
+    "SGDQN": made(SGDQN, lr=0.5, skip=2),
     "SilvaAlmeida": made(SilvaAlmeida, lr=0.05, increase=1.05),
     "StochasticMetaDescent": made(StochasticMetaDescent, lr=0.5),
     "TruncatedNaturalGradient": made(
         TruncatedNaturalGradient, lr=0.5, damping=1.0, adapts=True, iterations=10
     ),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton, lr=0.05),
+    "VSGD": made(VSGD, lr=0.5, source="gauss_newton"),
     "UpdatedBackpropagation": made(UpdatedBackpropagation, lr=0.02),
 }
 CHECKS = {}

@@ -9,6 +9,8 @@ from torch import nn
 
 from optimizers import (
     KFAC,
+    SGDQN,
+    VSGD,
     Almeida,
     Bernoulli,
     CrossEntropy,
@@ -527,6 +529,7 @@ def arguments_of(optimizer):
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
         UnitwiseGaussNewton, Almeida, SilvaAlmeida, StochasticMetaDescent, MatrixMomentum,
+        SGDQN, VSGD,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

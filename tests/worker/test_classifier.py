@@ -113,6 +113,8 @@ SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
         {"optimizer": "silva_almeida", "lr": 0.1},
         {"optimizer": "stochastic_meta_descent", "lr": 0.1, "meta_lr": 10.0},
         {"optimizer": "matrix_momentum"},
+        {"optimizer": "sgd_qn"},
+        {"optimizer": "vsgd"},
         {"optimizer": "almeida", "lr": 0.1, "momentum": 0.9},
     ],
     ids=lambda config: config["optimizer"],

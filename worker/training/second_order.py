@@ -16,6 +16,8 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    SGDQN,
+    VSGD,
     Almeida,
     CentredGradientDescent,
     DiagonalNewton,
@@ -61,6 +63,18 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "meta_lr": Setting(default=0.01, meaning="The rate at which learning rates are learned.", low=0),
     "rate_memory": Setting(
         default=0.99, meaning="How far back rates are blamed for where the weights are.", low=0, high=1
+    ),
+    "least_curvature": Setting(
+        default=0.01, meaning="The least curvature that is believed; the most is 100 times it.", above=0
+    ),
+    "skip": Setting(
+        default=16, meaning="Updates until a move is examined for its curvature.", low=1, high=10**6
+    ),
+    "secant_rule": Setting(
+        default="2010", meaning="Whether rates are means of inverse curvatures, or inverse sums, which fall."
+    ),
+    "caution": Setting(
+        default=10.0, meaning="How many times too noisy the first gradient is taken to be.", low=1, high=1e9
     ),
     "velocity_lr": Setting(
         default=0.1, meaning="The rate at which the velocity becomes Newton's step.", above=0
@@ -142,6 +156,7 @@ NAMES: Final[Mapping[tuple[str, str], str]] = {  # of the config, where they are
     ("momentum", "boolean"): "found_momentum",
     ("kind", "categorical"): "fisher",
     ("negative", "categorical"): "negative_curvature",
+    ("rule", "categorical"): "secant_rule",
     ("source", "categorical"): "diagonal",
 }
 
@@ -258,6 +273,10 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     "stochastic_meta_descent": _row(
         StochasticMetaDescent,
         "A rate for each parameter, which descends on the loss by products with the curvature.",
+    ),
+    "sgd_qn": _row(SGDQN, "A rate for each parameter, from the curvature that its moves have met."),
+    "vsgd": _row(
+        VSGD, "A rate for each parameter, by the noise of its gradients and its curvature.", draws=True
     ),
     "matrix_momentum": _row(MatrixMomentum, "Momentum that becomes Newton's step where the weights rest."),
     "almeida": _row(
