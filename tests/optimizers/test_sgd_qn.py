@@ -5,10 +5,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
+from torch.func import functional_call, grad
 
 from optimizers import SGDQN, CrossEntropy, squared_error
 from optimizers.curvature.dense import hessian
 from optimizers.curvature.network import Network
+from optimizers.curvature.vectors import flat
 from optimizers.height import Height
 from optimizers.processes import ALONE
 from optimizers.sgd_qn import secant
@@ -19,6 +21,10 @@ START = [1.0, -2.0, 3.0]
 
 def made(quadratic, **more):
     return SGDQN(quadratic.model, quadratic.objective, **{"skip": 1, **more})
+
+
+def params_of(model):
+    return {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
 
 
 def rates(optimizer):
@@ -53,6 +59,37 @@ def test_a_move_is_examined_on_the_batch_that_did_not_choose_it_unless_told(a_qu
         optimizer.step(*quadratic.batch)
 
     assert rates(optimizer).item() == pytest.approx(1 / met)
+
+
+@pytest.mark.row(102)
+@pytest.mark.parametrize(("batch", "updates"), [("next", 4), ("same", 3)])
+def test_every_so_many_moves_one_is_examined(a_quadratic, batch, updates):
+    quadratic = a_quadratic([[0.4]], [1.0])
+    optimizer, counts = made(quadratic, batch=batch, skip=3), []
+    for _ in range(2 * updates):
+        optimizer.step(*quadratic.batch)
+        counts.append(optimizer.state_dict()["kept"]["secants"]["weight"].item())
+
+    assert counts.index(1.0) == updates - 1
+    assert counts.index(2.0) == updates + 2
+
+
+@pytest.mark.row(102)
+def test_the_next_batch_is_asked_for_its_gradients_where_the_move_began_and_where_it_ended(
+    a_network, a_batch
+):
+    model, least = a_network(4, 5, 3), 1e-2
+    optimizer = SGDQN(model, CrossEntropy(), rule="2009", skip=1, lr=5.0, least_curvature=least)
+    inputs, targets = a_batch(6, 4, 3, seed=2)
+    slope = grad(lambda given: CrossEntropy().loss(functional_call(model, given, (inputs,)), targets))
+    places = [params_of(model)]
+    optimizer.step(*a_batch(6, 4, 3, seed=1))
+    places.append(params_of(model))
+    optimizer.step(inputs, targets)
+    change, move = (flat(at(places[1])) - flat(at(places[0])) for at in (slope, dict))
+    met = (change / move).clamp(least, 100 * least)
+
+    torch.testing.assert_close(flat(optimizer.state_dict()["kept"]["rates"]), 1 / met)
 
 
 @pytest.mark.row(102)
