@@ -25,7 +25,9 @@ from optimizers.lecun_rate import LeCunRate
 from optimizers.local_criterion import LocalCriterion
 from optimizers.matrix_momentum import MatrixMomentum
 from optimizers.mean_only_batch_norm import MeanOnlyBatchNorm
+from optimizers.nonlinear_conjugate_gradients import NonlinearConjugateGradients
 from optimizers.objectives import Bernoulli, CrossEntropy, Gaussian, Objective, squared_error
+from optimizers.online_lbfgs import OnlineLBFGS
 from optimizers.online_natural_gradient import OnlineNaturalGradient
 from optimizers.prong import PRONG
 from optimizers.rules import register
@@ -63,7 +65,9 @@ __all__ = [
     "MeanOnlyBatchNorm",
     "NaturalGradient",
     "Newton",
+    "NonlinearConjugateGradients",
     "Objective",
+    "OnlineLBFGS",
     "OnlineNaturalGradient",
     "SilvaAlmeida",
     "Step",

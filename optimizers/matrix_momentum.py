@@ -1,6 +1,6 @@
 """Momentum that is a matrix: it solves for Newton's step while the parameters move (Orr 1996)."""
 
-from typing import ClassVar, final
+from typing import final
 
 import torch
 from torch import Tensor, nn
@@ -28,7 +28,7 @@ class MatrixMomentum(Remembering):
         Hyperparameter(name="velocity_lr", kind="float", default=0.1, low=1e-3, high=1.0, log=True),
         Hyperparameter(name="curvature", kind="categorical", default="gauss_newton", choices=CURVATURES),
     )
-    beginnings: ClassVar = {"velocity": 0.0}
+    _keeps = ("velocity",)
     _own = Remembering._own | {"_of"}  # noqa: SLF001
 
     def __init__(

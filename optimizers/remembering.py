@@ -1,6 +1,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
@@ -17,10 +17,10 @@ Vectors = Mapping[str, Tensor]  # by what they are, each of all trained paramete
 class Remembering(Whole, ABC):
     """A rule that keeps vectors from one update to the next, one number in each for each parameter.
 
-    They are kept by the names of parameters: what is unfrozen begins anew, the rest goes on.
+    They begin with 0, and are kept by the names of parameters: what is unfrozen begins anew.
     """
 
-    beginnings: ClassVar[Mapping[str, float]]  # what is kept, and what it is of a new parameter
+    _keeps: tuple[str, ...]  # what the vectors are
     _own = Whole._own | {"_kept", "_updates"}  # noqa: SLF001
 
     def __init__(
@@ -43,7 +43,7 @@ class Remembering(Whole, ABC):
         self, given: Given, gradient: Tensor, watch: Stopwatch
     ) -> tuple[Tensor, dict[str, Any]] | None:
         params = given.network.params
-        before = {what: self._recalled(what, params) for what in self.beginnings}
+        before = {what: self._recalled(what, params) for what in self._keeps}
         with torch.no_grad(), watch.phase("update"):
             update, after = self._rule(given, gradient, before)
         if not all(vector.isfinite().all() for vector in (update, *after.values())):
@@ -53,12 +53,9 @@ class Remembering(Whole, ABC):
         return update, {}
 
     def _recalled(self, what: str, params: Params) -> Tensor:
-        kept, new = self._kept.get(what, {}), self.beginnings[what]
+        kept = self._kept.get(what, {})
         return flat(
-            {
-                name: kept[name].to(p) if name in kept else torch.full_like(p, new)
-                for name, p in params.items()
-            }
+            {name: kept[name].to(p) if name in kept else torch.zeros_like(p) for name, p in params.items()}
         )
 
     def state_dict(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Stochastic gradient descent with a diagonal that secants teach (Bordes, Bottou & Gallinari 2009, 2010)."""
 
-from typing import ClassVar, Literal, final
+from typing import Literal, final
 
 import torch
 from torch import Tensor, nn
@@ -34,7 +34,7 @@ class SGDQN(Remembering):
         Hyperparameter(name="skip", kind="int", default=16, low=1, high=64, log=True),
         Hyperparameter(name="rule", kind="categorical", default="2010", choices=("2009", "2010")),
     )
-    beginnings: ClassVar = {"rates": 0.0, "secants": 0.0, "move": 0.0}
+    _keeps = ("rates", "secants", "move")
     _own = Remembering._own | {"_learns", "_on", "_skip"}  # noqa: SLF001
 
     def __init__(

@@ -1,6 +1,6 @@
 """Rates for single parameters that descend on the loss themselves (Schraudolph 1999)."""
 
-from typing import ClassVar, final
+from typing import final
 
 from torch import Tensor, nn
 
@@ -30,7 +30,7 @@ class StochasticMetaDescent(Remembering):
         Hyperparameter(name="memory", kind="float", default=0.99, low=0.0, high=1.0),
         Hyperparameter(name="curvature", kind="categorical", default="gauss_newton", choices=CURVATURES),
     )
-    beginnings: ClassVar = {"rates": 1.0, "sensitivity": 0.0}
+    _keeps = ("log_rates", "sensitivity")
     _own = Remembering._own | {"_of"}  # noqa: SLF001
 
     def __init__(
@@ -54,11 +54,12 @@ class StochasticMetaDescent(Remembering):
     def _rule(self, given: Given, gradient: Tensor, kept: Vectors) -> tuple[Tensor, Vectors]:
         lr, meta_lr, memory = (float(self.param_groups[0][name]) for name in ("lr", "meta_lr", "memory"))
         v = kept["sensitivity"]
-        rates = kept["rates"] * (1 - meta_lr * gradient * v).clamp(min=LEAST)
+        log_rates = kept["log_rates"] + (1 - meta_lr * gradient * v).clamp(min=LEAST).log()
+        rates = lr * log_rates.exp()
         product = product_with(self._of, given.network, self._objective, given.targets)
         [curved] = self._of_all([product(v)], given.targets)
-        update = -lr * rates * gradient
+        update = -rates * gradient
         return update, {
-            "rates": rates,
-            "sensitivity": memory * v + update - memory * lr * rates * curved,
+            "log_rates": log_rates,
+            "sensitivity": memory * v + update - memory * rates * curved,
         }

@@ -1,6 +1,6 @@
 """No more pesky learning rates (Schaul, Zhang & LeCun 2013)."""
 
-from typing import ClassVar, final
+from typing import final
 
 import torch
 from torch import Generator, Tensor, nn
@@ -32,7 +32,7 @@ class VSGD(Remembering):
         Hyperparameter(name="caution", kind="float", default=10.0, low=1.0, high=1000.0, log=True),
         Hyperparameter(name="source", kind="categorical", default="chapelle_erhan", choices=SOURCES),
     )
-    beginnings: ClassVar = {"mean": 0.0, "square": 0.0, "curvature": 0.0, "memory": 0.0}
+    _keeps = ("mean", "square", "curvature", "memory")
     _own = Remembering._own | {"_source"}  # noqa: SLF001
 
     def __init__(

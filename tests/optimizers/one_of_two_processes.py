@@ -33,6 +33,8 @@ from optimizers import (
     MatrixMomentum,
     NaturalGradient,
     Newton,
+    NonlinearConjugateGradients,
+    OnlineLBFGS,
     OnlineNaturalGradient,
     SilvaAlmeida,
     StochasticMetaDescent,
@@ -73,6 +75,8 @@ OPTIMIZERS = {
     "NaturalGradient": made(NaturalGradient),
     "NaturalGradient, empirical": made(NaturalGradient, kind="empirical"),
     "Newton": made(Newton),
+    "NonlinearConjugateGradients": made(NonlinearConjugateGradients, l2=1e-3),
+    "OnlineLBFGS": made(OnlineLBFGS),
     "OnlineNaturalGradient": made(
         OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
@@ -95,6 +99,8 @@ TAKE_BATCHES = (
     MatrixMomentum,
     NaturalGradient,
     Newton,
+    NonlinearConjugateGradients,
+    OnlineLBFGS,
     SGDQN,
     StochasticMetaDescent,
     TruncatedNaturalGradient,

@@ -42,6 +42,8 @@ from optimizers import (
     MatrixMomentum,
     NaturalGradient,
     Newton,
+    NonlinearConjugateGradients,
+    OnlineLBFGS,
     OnlineNaturalGradient,
     SilvaAlmeida,
     StochasticMetaDescent,
@@ -86,6 +88,8 @@ OPTIMIZERS = {
     "MatrixMomentum": made(MatrixMomentum, lr=0.01, velocity_lr=0.5),
     "NaturalGradient": made(NaturalGradient, lr=0.2, damping=1.0, kind="sampled"),
     "Newton": made(Newton, lr=0.2, damping=1.0),
+    "NonlinearConjugateGradients": made(NonlinearConjugateGradients, lr=0.5),
+    "OnlineLBFGS": made(OnlineLBFGS, lr=0.2, damping=0.5),
     "OnlineNaturalGradient": made(
         OnlineNaturalGradient, lr=0.05, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),

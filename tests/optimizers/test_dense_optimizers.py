@@ -21,6 +21,8 @@ from optimizers import (
     MatrixMomentum,
     NaturalGradient,
     Newton,
+    NonlinearConjugateGradients,
+    OnlineLBFGS,
     OnlineNaturalGradient,
     SilvaAlmeida,
     StochasticMetaDescent,
@@ -529,7 +531,7 @@ def arguments_of(optimizer):
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
         UnitwiseGaussNewton, Almeida, SilvaAlmeida, StochasticMetaDescent, MatrixMomentum,
-        SGDQN, VSGD,
+        SGDQN, VSGD, NonlinearConjugateGradients, OnlineLBFGS,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

@@ -30,6 +30,8 @@ from optimizers import (
     MatrixMomentum,
     NaturalGradient,
     Newton,
+    NonlinearConjugateGradients,
+    OnlineLBFGS,
     OnlineNaturalGradient,
     SilvaAlmeida,
     StochasticMetaDescent,
@@ -40,7 +42,7 @@ from optimizers import (
 from thiessen.space import Boolean, Categorical, Dimension, Float, Int
 from worker.config import Setting
 from worker.training.driven import Driven, Optimizer, Own, Surroundings
-from worker.training.first_order import DECAY, DECREASE, INCREASE, LR, MOMENTUM
+from worker.training.first_order import DECAY, DECREASE, INCREASE, LR, MOMENTUM, PAIRS, SEARCHES
 
 LARGEST_SLOPE: Final = 0.0  # of `alpha`, which is above 0 where it is told
 
@@ -129,7 +131,9 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "dimensions": Setting(
         default=20, meaning="Directions that an update is searched in.", low=1, high=1000
     ),
-    "searches": Setting(default=30, meaning="Steps of BFGS in an update, at most.", low=1, high=10**4),
+    "searches": SEARCHES,
+    "line_searches": Setting(default=3, meaning="Line searches in an update, at most.", low=1, high=10**4),
+    "pairs": PAIRS,
     "adapts": Setting(
         default=False, meaning="Whether the damping follows how well each step was foreseen."
     ),
@@ -277,6 +281,12 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     "sgd_qn": _row(SGDQN, "A rate for each parameter, from the curvature that its moves have met."),
     "vsgd": _row(
         VSGD, "A rate for each parameter, by the noise of its gradients and its curvature.", draws=True
+    ),
+    "nonlinear_conjugate_gradients": _row(
+        NonlinearConjugateGradients, "Line searches along conjugate directions; for large batches."
+    ),
+    "online_lbfgs": _row(
+        OnlineLBFGS, "Quasi-Newton steps, with gradients that are compared on one and the same batch."
     ),
     "matrix_momentum": _row(MatrixMomentum, "Momentum that becomes Newton's step where the weights rest."),
     "almeida": _row(

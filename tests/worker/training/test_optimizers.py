@@ -164,6 +164,7 @@ def test_every_optimizer_is_worth_a_search_by_default(name):
 OTHER = {  # than the default; what has no effect alone comes with what gives it one
     ("centred_gradient_descent", "memory"): {"memory": 0.5, "consistent_bias": True},
     ("silva_almeida", "increase"): {"increase": 1.1},
+    ("nonlinear_conjugate_gradients", "line_searches"): {"line_searches": 2},
     ("sgd_qn", "secant_rule"): {"secant_rule": "2009", "skip": 2},
     ("stochastic_meta_descent", "meta_lr"): {"meta_lr": 0.1},
     ("newton", "negative_curvature"): {"negative_curvature": "absolute", "damping": 1e-4, "lr": 0.1},
