@@ -57,7 +57,7 @@ class OnlineLBFGS(Remembering):
         moves, changes = vectors[: len(vectors) // 2], vectors[len(vectors) // 2 :]  # the newest first
 
         move = -lr * inverse_product(moves, changes, gradient)
-        change = secant(height, move) + damping * move
+        change = secant(height, move, gradient) + damping * move
         if is_curved(move, change):
             moves, changes = [move, *moves[:-1]], [change, *changes[:-1]]
         return move, dict(zip(self._keeps, [*moves, *changes], strict=True))

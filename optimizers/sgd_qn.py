@@ -66,10 +66,11 @@ class SGDQN(Remembering):
         rates, secants = kept["rates"], kept["secants"]
         rates = torch.where(rates == 0, 1 / most, rates)
         if self._on == "next" and self._updates and self._updates % self._skip == 0:
-            rates, secants = self._learned(rates, secants, -secant(height, -kept["move"]), kept["move"])
+            change = -secant(height, -kept["move"], gradient)
+            rates, secants = self._learned(rates, secants, change, kept["move"])
         move = -lr * rates * gradient
         if self._on == "same" and (self._updates + 1) % self._skip == 0:
-            rates, secants = self._learned(rates, secants, secant(height, move), move)
+            rates, secants = self._learned(rates, secants, secant(height, move, gradient), move)
         return move, {"rates": rates, "secants": secants, "move": move}
 
     def _learned(self, rates: Tensor, secants: Tensor, change: Tensor, move: Tensor) -> tuple[Tensor, Tensor]:
@@ -81,6 +82,11 @@ class SGDQN(Remembering):
         return torch.where(is_long, after, rates), torch.where(is_long, count, secants)
 
 
-def secant(height: Height, move: Tensor) -> Tensor:
-    """Return by how much a move changes the gradient, on one batch."""
-    return height.slope(move)[1] - height.slope(torch.zeros_like(move))[1]
+def secant(height: Height, move: Tensor, gradient: Tensor) -> Tensor:
+    """Return by how much a move changes the gradient, on one batch and one function of the parameters.
+
+    `gradient` is that before the move. Under batch normalisation it is taken anew, with the statistics held:
+    that is another function.
+    """
+    before = height.slope(torch.zeros_like(move))[1] if height.network.couples_cases else gradient
+    return height.slope(move)[1] - before

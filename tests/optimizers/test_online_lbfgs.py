@@ -69,6 +69,39 @@ def test_both_gradients_are_of_one_batch_and_the_damping_is_added(a_quadratic):
     assert not moves[2].any()
 
 
+class Counting:
+    """Squared error that counts how often it is asked for."""
+
+    def __init__(self):
+        self.known, self.count = squared_error(half=True), 0
+
+    def loss(self, outputs, targets):
+        self.count += 1
+        return self.known.loss(outputs, targets)
+
+
+@pytest.mark.row(105)
+def test_under_batch_normalisation_both_gradients_are_of_one_function_else_one_is_there_already():
+    inputs = torch.randn(8, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    counts, changes = [], []
+    for norm in (nn.Identity(), nn.BatchNorm1d(1, affine=False, eps=1e-12)):
+        model, objective = nn.Sequential(nn.Linear(2, 1, bias=False), norm).double(), Counting()
+        outputs = model[0](inputs).detach()
+        scale = outputs.std(correction=0) if isinstance(norm, nn.BatchNorm1d) else 1.0
+        optimizer = OnlineLBFGS(model, objective, lr=1e-3, damping=0.0)
+        optimizer.step(inputs, inputs[:, :1])
+        counts.append(objective.count)
+        move, change = (
+            optimizer.state_dict()["kept"][f"{what} 0"]["0.weight"][0] for what in ("move", "change")
+        )
+        changes.append((change, inputs.mT @ inputs @ move / len(inputs) / scale**2))
+
+    assert counts == [2, 3]
+    for change, expected in changes:
+        assert change.any()
+        torch.testing.assert_close(change, expected)
+
+
 @pytest.mark.row(105)
 def test_a_step_is_minus_the_matrix_times_the_gradient(a_quadratic):
     quadratic = a_quadratic(H, START)

@@ -85,6 +85,26 @@ def test_a_batch_in_chunks_moves_the_weights_as_the_whole_does(name):
     assert same_loss == pytest.approx(loss, rel=1e-12)
 
 
+@pytest.mark.parametrize("chunk", [0, 7])
+def test_lbfgs_is_that_of_torch_with_as_many_passes_as_it_wants(chunk):
+    model, same = a_model(), a_model()
+    optimizer = torch.optim.LBFGS(
+        same.parameters(), 0.5, max_iter=4, history_size=3, line_search_fn="strong_wolfe"
+    )
+
+    def closure():
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(same(INPUTS), TARGETS)
+        loss.backward()
+        return loss
+
+    first, *_ = [optimizer.step(closure).item() for _ in range(3)]
+    ours = built("lbfgs", model, lr=0.5, searches=4, pairs=3, chunk=chunk)
+
+    assert ours.step(INPUTS, TARGETS).loss == pytest.approx(first, rel=1e-12)
+    assert torch.allclose(after(ours, model, 2)[1], weights(same), rtol=0, atol=1e-9)
+
+
 def test_gradients_are_cut_before_they_move_the_weights():
     model = a_model()
     before = weights(model)
