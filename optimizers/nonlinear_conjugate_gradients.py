@@ -57,13 +57,13 @@ class NonlinearConjugateGradients(Whole):
     def _update(
         self, given: Given, gradient: Tensor, watch: Stopwatch
     ) -> tuple[Tensor, dict[str, Any]] | None:
-        l2 = float(self.param_groups[0]["l2"])
+        lr, l2 = (float(self.param_groups[0][name]) for name in ("lr", "l2"))
         height = Height(self._objective, given.network, given.targets, l2, self._processes)
         with torch.no_grad(), watch.phase("search"):
             move, lowest, searches = self._lowered(height, torch.zeros_like(gradient))
         if not move.isfinite().all():
             return None
-        return float(self.param_groups[0]["lr"]) * move, {"loss_after": lowest, "iterations": searches}
+        return lr * move, {"loss_after": lowest if lr == 1 else None, "iterations": searches}
 
     def _lowered(self, height: Height, place: Tensor) -> tuple[Tensor, float, int]:
         """Return the place where the searches end, the height there, and how many they were."""

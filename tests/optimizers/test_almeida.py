@@ -3,6 +3,8 @@ from itertools import pairwise
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import nn
 
 from optimizers import Almeida, SilvaAlmeida, squared_error
@@ -74,6 +76,30 @@ def test_log_rates_that_move_by_the_size_of_the_product_follow_its_sign():
 
     torch.testing.assert_close(optimizer.state[model.weight]["rates"], logs.exp())
     assert {-1.0, 1.0} == set(torch.stack(products).sign().flatten().tolist())
+
+
+@pytest.mark.row(98)
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(-100, 100).map(lambda tenths: tenths / 10), min_size=1, max_size=12),
+    st.floats(0.0, 3.0),
+    st.floats(0.0, 0.95),
+    st.floats(0.0, 0.99),
+)
+def test_a_step_is_that_of_the_rule_number_by_number(gradients, meta_lr, momentum, decay):
+    model, place = a_model([0.0]), 0.0
+    optimizer = Almeida(model, squared_error(), lr=0.1, meta_lr=meta_lr, momentum=momentum, decay=decay)
+    rate, square, before, move = 1.0, 0.0, 0.0, 0.0
+    for count, gradient in enumerate(gradients, start=1):
+        model.weight.grad = torch.tensor([[gradient]], dtype=torch.float64)
+        optimizer.step()
+        past = min(1 - 1 / count, decay)
+        square = past * square + (1 - past) * gradient**2
+        if square > 0:
+            rate *= min(2.0, max(0.5, 1 + meta_lr * gradient * before / square))
+        before, move = gradient, momentum * move - 0.1 * rate * gradient
+        place += move
+        assert model.weight.item() == pytest.approx(place, rel=1e-9, abs=1e-12)
 
 
 def test_no_factor_is_below_a_half_or_above_two():

@@ -1,7 +1,10 @@
 import math
+from itertools import pairwise
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import nn
 
 from optimizers import SilvaAlmeida, squared_error
@@ -22,6 +25,16 @@ def test_a_change_of_sign_shrinks_a_rate_and_its_absence_lets_it_grow():
     rates = rates_after([[1.0, 1.0, 1.0], [-2.0, 0.0, 3.0]], increase=1.2, decrease=0.8)
 
     torch.testing.assert_close(rates, torch.tensor([0.8, 1.2, 1.2], dtype=torch.float64))
+
+
+@pytest.mark.row(97)
+@settings(deadline=None)
+@given(st.lists(st.floats(-10.0, 10.0), min_size=1, max_size=12), st.floats(1.0, 2.0), st.floats(0.1, 1.0))
+def test_a_rate_is_a_product_of_one_factor_for_each_pair_of_gradients(gradients, increase, decrease):
+    rates = rates_after([[gradient] for gradient in gradients], increase=increase, decrease=decrease)
+    kept = sum(math.copysign(1, a) == math.copysign(1, b) or 0 in {a, b} for a, b in pairwise(gradients))
+
+    assert rates.item() == pytest.approx(increase**kept * decrease ** (len(gradients) - 1 - kept))
 
 
 @pytest.mark.row(97)

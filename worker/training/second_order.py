@@ -274,6 +274,9 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     "silva_almeida": _row(
         SilvaAlmeida, "A rate for each parameter, which grows while its gradient keeps its sign."
     ),
+    "almeida": _row(
+        Almeida, "A rate for each parameter, learned from products of its gradients; with momentum."
+    ),
     "stochastic_meta_descent": _row(
         StochasticMetaDescent,
         "A rate for each parameter, which descends on the loss by products with the curvature.",
@@ -282,14 +285,11 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     "vsgd": _row(
         VSGD, "A rate for each parameter, by the noise of its gradients and its curvature.", draws=True
     ),
+    "matrix_momentum": _row(MatrixMomentum, "Momentum that becomes Newton's step where the weights rest."),
     "nonlinear_conjugate_gradients": _row(
         NonlinearConjugateGradients, "Line searches along conjugate directions; for large batches."
     ),
     "online_lbfgs": _row(
         OnlineLBFGS, "Quasi-Newton steps, with gradients that are compared on one and the same batch."
-    ),
-    "matrix_momentum": _row(MatrixMomentum, "Momentum that becomes Newton's step where the weights rest."),
-    "almeida": _row(
-        Almeida, "A rate for each parameter, learned from products of its gradients; with momentum."
     ),
 }
