@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -79,7 +79,6 @@ def test_log_rates_that_move_by_the_size_of_the_product_follow_its_sign():
 
 
 @pytest.mark.row(98)
-@settings(deadline=None)
 @given(
     st.lists(st.integers(-100, 100).map(lambda tenths: tenths / 10), min_size=1, max_size=12),
     st.floats(0.0, 3.0),

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.optim import LBFGS, SGD, Adadelta, Adagrad, Adam, RMSprop, Rprop
 
@@ -97,7 +97,6 @@ def test_nesterov_takes_the_gradient_where_the_momentum_leads():
 
 
 @pytest.mark.row(99)
-@settings(deadline=None)
 @given(st.lists(st.floats(1e-6, 1e6), min_size=3, max_size=3))
 def test_the_units_of_loss_and_gradients_change_no_path_of_rprop(units):
     scale = torch.tensor(units, dtype=torch.float64)

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -36,7 +36,6 @@ def written_out(pairs):
 
 
 @pytest.mark.row(105)
-@settings(deadline=None)
 @given(rows(3, 4), rows(3, 4), rows(1, 4))
 def test_the_product_is_that_of_the_matrix_written_out_without_pairs_of_no_curvature(moves, factors, vector):
     # changes by a positive matrix, but for one pair that curves down

@@ -109,7 +109,7 @@ def test_a_short_move_meets_the_product_and_over_all_signs_the_diagonal_of_the_h
 
 
 @pytest.mark.row(102)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(st.floats(1e-6, 1e6), min_size=2, max_size=4), st.floats(1e-3, 1.0))
 def test_no_curvature_is_believed_below_the_least_or_above_a_hundred_times_that(a_quadratic, found, least):
     quadratic = a_quadratic(torch.tensor(found, dtype=torch.float64).diag(), [1.0] * len(found))

@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -28,7 +28,6 @@ def test_a_change_of_sign_shrinks_a_rate_and_its_absence_lets_it_grow():
 
 
 @pytest.mark.row(97)
-@settings(deadline=None)
 @given(st.lists(st.floats(-10.0, 10.0), min_size=1, max_size=12), st.floats(1.0, 2.0), st.floats(0.1, 1.0))
 def test_a_rate_is_a_product_of_one_factor_for_each_pair_of_gradients(gradients, increase, decrease):
     rates = rates_after([[gradient] for gradient in gradients], increase=increase, decrease=decrease)

@@ -57,7 +57,7 @@ def test_of_pure_noise_a_rate_comes_to_nothing(moves_of):
 
 
 @pytest.mark.row(103)
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.floats(-4.0, 4.0))
 def test_the_unit_of_the_loss_changes_no_step(a_quadratic, power):
     scale = 10.0**power
