@@ -1,24 +1,17 @@
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, final
 
 import torch
 from torch import Generator, Tensor, nn
 
 from optimizers.curvature import diagonals
-from optimizers.curvature.network import Network
-from optimizers.curvature.vectors import Params, flat
+from optimizers.curvature.diagonals import SOURCES, Source
+from optimizers.curvature.vectors import flat
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.running_average import Running, averaged
 from optimizers.stopwatch import Stopwatch
 from optimizers.whole import Given, Whole
-
-Source: TypeAlias = Literal[
-    "chapelle_erhan", "gauss_newton", "empirical_fisher", "becker_lecun", "becker_lecun_hessian"
-]
-SOURCES = ("chapelle_erhan", "gauss_newton", "empirical_fisher", "becker_lecun", "becker_lecun_hessian")
-
-ANY_LAYERS = "Take source='chapelle_erhan', which knows any layers."
 
 
 @final
@@ -58,16 +51,13 @@ class DiagonalNewton(Whole):
     ) -> None:
         if not 0 < exponent <= 1:
             raise ValueError(f"exponent must be above 0 and at most 1, got {exponent!r}. Try 0.75.")
-        if source not in SOURCES:
-            raise ValueError(f"source is one of {', '.join(SOURCES)}; got {source!r}.")
         if not 0 <= decay < 1:
             raise ValueError(f"decay must be from 0 to below 1, got {decay!r}. Try 0.95.")
         settings = {"lr": lr, "damping": damping, "exponent": exponent, "decay": decay}
         super().__init__(model, objective, settings, generator, group)
         self._source = source
         self._running: Running = {}
-        if source in {"becker_lecun", "becker_lecun_hessian"}:
-            diagonals.check_sequence(self._model, ANY_LAYERS)
+        diagonals.check_source(source, self._model)
 
     def _update(
         self, given: Given, gradient: Tensor, watch: Stopwatch
@@ -77,7 +67,9 @@ class DiagonalNewton(Whole):
             float(self.param_groups[0][name]) for name in ("lr", "damping", "exponent", "decay")
         )
         with torch.no_grad(), watch.phase("curvature"):
-            diagonal = self._diagonal(network, targets)
+            diagonal = diagonals.diagonal(
+                self._source, self._model, network, self._objective, targets, self._own_stream
+            )
             # A mean of Hessians may be negative where those of some processes are not: sizes come last.
             sizes = [mean.abs() for mean in self._of_all(diagonal.values(), targets)]
             running = averaged(self._running, dict(zip(diagonal, sizes, strict=True)), decay)
@@ -88,23 +80,6 @@ class DiagonalNewton(Whole):
             return None
         self._running = running
         return update, {}
-
-    def _diagonal(self, network: Network, targets: Tensor) -> Params:
-        if self._source == "gauss_newton":
-            return diagonals.gauss_newton(network, self._objective)
-        if self._source == "empirical_fisher":
-            return diagonals.empirical_fisher(network, self._objective, targets)
-        if self._source == "chapelle_erhan":
-            outputs = network(network.params)
-            signs = diagonals.random_signs(outputs, self._own_stream(outputs.device))
-            return diagonals.chapelle_erhan(network, self._objective, signs)
-        return self._by_recursion(network, targets)
-
-    def _by_recursion(self, network: Network, targets: Tensor) -> Params:
-        sequence = diagonals.check_sequence(self._model, ANY_LAYERS)
-        of: Literal["gn", "hessian"] = "gn" if self._source == "becker_lecun" else "hessian"
-        found = diagonals.becker_lecun(sequence, self._objective, network.inputs, targets, of=of)
-        return {name: found[name] for name in network.params}
 
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""

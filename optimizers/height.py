@@ -2,10 +2,11 @@ import math
 from dataclasses import dataclass
 from typing import final
 
+import torch
 from torch import Tensor
 
 from optimizers.curvature.network import Network
-from optimizers.curvature.vectors import flat, shaped
+from optimizers.curvature.vectors import Params, flat, shaped
 from optimizers.objectives import Objective
 from optimizers.processes import Processes
 
@@ -22,9 +23,23 @@ class Height:
     processes: Processes
 
     def __call__(self, update: Tensor) -> float:
-        params = self.network.params
-        moved = {name: params[name] + change for name, change in shaped(update, params).items()}
+        moved = _moved(self.network.params, update)
         own = float(self.objective.loss(self.network(moved), self.targets))
         height = self.processes.mean(own, len(self.targets), update.device)
         height += self.l2 / 2 * float(flat(moved).square().sum()) if self.l2 else 0.0
         return math.inf if math.isnan(height) else height
+
+    def slope(self, update: Tensor) -> tuple[float, Tensor]:
+        """Return h and ∇h at θ + δ."""
+        with torch.enable_grad():
+            place = update.detach().requires_grad_()
+            moved = _moved(self.network.params, place)
+            loss = self.objective.loss(self.network(moved), self.targets)
+            loss = loss + self.l2 / 2 * flat(moved).square().sum() if self.l2 else loss
+            (slope,) = torch.autograd.grad(loss, place)
+        height, slope = self.processes.means([loss.detach(), slope], len(self.targets))
+        return math.inf if height.isnan() else float(height), slope
+
+
+def _moved(params: Params, update: Tensor) -> Params:
+    return {name: params[name] + change for name, change in shaped(update, params).items()}

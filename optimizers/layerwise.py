@@ -17,7 +17,15 @@ from optimizers.groups import Params, check_groups
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.listening import Listening
 from optimizers.objectives import Objective
-from optimizers.passes import Passes, check_alike, check_same_gradients, joined, norm
+from optimizers.passes import (
+    Passes,
+    buffers_of,
+    check_alike,
+    check_same_gradients,
+    joined,
+    norm,
+    restore,
+)
 from optimizers.processes import Group, Processes, check_not_wrapped
 from optimizers.solvers.cholesky import inverse
 from optimizers.step import Step
@@ -33,7 +41,7 @@ from optimizers.uses import (
     rows,
     seen,
 )
-from optimizers.usual_loop import Closure, Hearing, loss_scale, unscaled
+from optimizers.usual_loop import Closure, Hearing, batch_or_closure, loss_scale, unscaled
 
 Settings: TypeAlias = Mapping[str, Any]
 Kept: TypeAlias = dict[str, Tensor]  # what a layer's rule keeps from one update to the next
@@ -110,18 +118,14 @@ class Layerwise(Hearing):
         closure: Closure | None,
         statistics: Tensor | None = None,
     ) -> Step:
-        if isinstance(inputs, Tensor) and targets is not None and closure is None:
+        given = batch_or_closure(self, inputs, targets, closure)
+        if isinstance(given, tuple):
             self.close()  # who gives batches has no use for hooks
-            return self._on_batch(inputs, targets, statistics)
-        if isinstance(inputs, Tensor) or targets is not None or None not in {inputs, closure}:
-            raise TypeError(
-                f"{type(self).__name__}.step takes a batch, step(inputs, targets), or a closure, "
-                f"step(closure), or, after loss.backward(), nothing. It got something else."
-            )
-        return self._in_usual_loop(inputs or closure, statistics)
+            return self._on_batch(*given, statistics)
+        return self._in_usual_loop(given, statistics)
 
     def _on_batch(self, inputs: Tensor, targets: Tensor, statistics: Tensor | None) -> Step:
-        buffers, watch, trained = _buffers(self._model), Stopwatch(), self._trained()
+        buffers, watch, trained = buffers_of(self._model), Stopwatch(), self._trained()
         layers = self._layers_of(trained)
         with watch.phase("gradient"):
             with torch.enable_grad(), eagerly(), recording_uses(layers) as uses:
@@ -188,7 +192,7 @@ class Layerwise(Hearing):
             with torch.no_grad(), watch.phase("update"):
                 update_norm = self._update(passes.gradients, passes.seen, statistics)
         if update_norm is None:
-            _restore(otherwise)
+            restore(otherwise)
         return Step(
             loss=math.nan if passes.loss is None else passes.loss,
             damping=float(self.param_groups[0].get("ridge", 0.0)),
@@ -247,10 +251,10 @@ class Layerwise(Hearing):
         if statistics is None or not due:
             return due
         layers = {name: self._layers[name] for name in due}
-        buffers = _buffers(self._model)
+        buffers = buffers_of(self._model)
         with recording_uses(layers) as uses:
             self._model(statistics)
-        _restore(buffers)
+        restore(buffers)
         return due | {name: rows(layers[name], calls).to(due[name].dtype) for name, calls in uses.items()}
 
     def _kept_of(self, name: str) -> Kept:
@@ -320,16 +324,6 @@ def _put(changes: Gradients, layer: AffineLayer, weight: Tensor, bias: Tensor) -
     changes[layer.weight] = weight.reshape(layer.weight.shape).to(layer.weight.dtype)
     if layer.bias is not None and layer.bias in changes:
         changes[layer.bias] = bias.to(layer.bias.dtype)
-
-
-def _buffers(model: nn.Module) -> list[tuple[Tensor, Tensor]]:
-    return [(buffer, buffer.clone()) for buffer in model.buffers()]
-
-
-def _restore(buffers: Iterable[tuple[Tensor, Tensor]]) -> None:
-    with torch.no_grad():
-        for buffer, before in buffers:
-            buffer.copy_(before)
 
 
 def _are_finite(tensors: Mapping[str, Tensor], processes: Processes) -> bool:

@@ -1,11 +1,10 @@
-from functools import partial
 from typing import Any, Literal, final
 
 import torch
 from torch import Generator, Tensor, nn
 
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import Jacobian, Loss, Product, gauss_newton, hessian
+from optimizers.curvature.products import product_with
 from optimizers.curvature.vectors import Params, flat, shaped
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
@@ -51,7 +50,8 @@ class LeCunRate(Whole):
         if curvature not in {"gauss_newton", "hessian"}:
             raise ValueError(f"curvature is 'gauss_newton' or 'hessian', got {curvature!r}.")
         super().__init__(model, objective, {"lr": lr, "decay": decay}, generator, group)
-        self._of, self._iterations = curvature, iterations
+        self._of: Literal["gauss_newton", "hessian"] = curvature
+        self._iterations = iterations
         self._running: Running = {}  # λ, by the one name there is
         self._direction: Params = {}
 
@@ -71,21 +71,13 @@ class LeCunRate(Whole):
         return -float(settings["lr"]) / largest * gradient, {"iterations": self._iterations}
 
     def _largest(self, network: Network, targets: Tensor) -> tuple[float, Tensor]:
-        def loss(outputs: Tensor) -> Tensor:
-            return self._objective.loss(outputs, targets)
-
-        product = self._product(network, loss)
+        product = product_with(self._of, network, self._objective, targets)
 
         def of_all(vector: Tensor) -> Tensor:
             return self._of_all([product(vector)], targets)[0]
 
         [start] = self._processes.means([self._start(network)], 1)  # one for all, also if drawn
         return largest_eigenvalue(of_all, start, iterations=self._iterations)
-
-    def _product(self, network: Network, loss: Loss) -> Product:
-        if self._of == "hessian":
-            return hessian(network, loss)
-        return partial(gauss_newton, Jacobian(network), loss)
 
     def _start(self, network: Network) -> Tensor:
         """Return the direction before, and a random one where it does not know the parameters of now."""

@@ -1,11 +1,11 @@
 """What a forward and a backward pass gave, on one process or on all of them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from optimizers.errors import UnsupportedModelError
 from optimizers.processes import Processes
@@ -26,6 +26,18 @@ class Passes:
 def norm(gradients: Gradients) -> float:
     """Return the Euclidean norm over all of them."""
     return math.sqrt(sum(float(precise(gradient).square().sum()) for gradient in gradients.values()))
+
+
+def buffers_of(model: nn.Module) -> list[tuple[Tensor, Tensor]]:
+    """Return each buffer with a copy of what is in it."""
+    return [(buffer, buffer.clone()) for buffer in model.buffers()]
+
+
+def restore(buffers: Iterable[tuple[Tensor, Tensor]]) -> None:
+    """Give the buffers back what was in them."""
+    with torch.no_grad():
+        for buffer, before in buffers:
+            buffer.copy_(before)
 
 
 def joined(passes: Passes, layers: Mapping[str, AffineLayer], processes: Processes, *, cases: int) -> Passes:

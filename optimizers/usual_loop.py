@@ -49,6 +49,21 @@ class Hearing(Optimizer, ABC):
             self._listening.forget()
 
 
+def batch_or_closure(
+    optimizer: Optimizer, inputs: Tensor | Closure | None, targets: Tensor | None, closure: Closure | None
+) -> tuple[Tensor, Tensor] | Closure | None:
+    """Return what step was given: a batch, a closure or, after loss.backward(), nothing. Else TypeError."""
+    if isinstance(inputs, Tensor):
+        if targets is not None and closure is None:
+            return inputs, targets
+    elif targets is None and None in {inputs, closure}:
+        return inputs or closure
+    raise TypeError(
+        f"{type(optimizer).__name__}.step takes a batch, step(inputs, targets), or a closure, "
+        f"step(closure), or, after loss.backward(), nothing. It got something else."
+    )
+
+
 def needs_the_batch(step: Taking) -> Taking:
     """Have step(inputs, targets) raise TypeError with the remedy when it is called without a batch.
 

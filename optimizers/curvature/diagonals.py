@@ -4,7 +4,8 @@ All are means over the batch, in the form of the parameters. S is the objective'
 what is called the diagonal of G here is that of Jᵀ R J: Gauss-Newton and Fisher alike.
 """
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, TypeAlias
 
 import torch
 from torch import Generator, Tensor, nn
@@ -16,9 +17,44 @@ from optimizers.curvature.vectors import Params
 from optimizers.errors import UnsupportedModelError
 from optimizers.objectives import Objective
 
+Source: TypeAlias = Literal[
+    "chapelle_erhan", "gauss_newton", "empirical_fisher", "becker_lecun", "becker_lecun_hessian"
+]
+SOURCES = ("chapelle_erhan", "gauss_newton", "empirical_fisher", "becker_lecun", "becker_lecun_hessian")
 ELEMENTWISE = (nn.Identity, nn.Tanh, nn.Sigmoid, nn.ReLU, nn.Softplus, nn.SiLU, nn.ELU)
 AT_ONCE = 2**24  # numbers: gradients of cases in memory
+ANY_LAYERS = "Take source='chapelle_erhan', which knows any layers."
 OTHER_DIAGONALS = "Take the exact diagonal, or that of chapelle_erhan, which know any layer."
+
+
+def diagonal(
+    source: Source,
+    model: nn.Module,
+    network: Network,
+    objective: Objective,
+    targets: Tensor,
+    stream: Callable[[torch.device], Generator],
+) -> Params:
+    """Return the diagonal that has this name; signs, where there are any, are drawn from the stream."""
+    if source == "gauss_newton":
+        return gauss_newton(network, objective)
+    if source == "empirical_fisher":
+        return empirical_fisher(network, objective, targets)
+    if source == "chapelle_erhan":
+        outputs = _outputs(network)
+        return chapelle_erhan(network, objective, random_signs(outputs, stream(outputs.device)))
+    sequence = check_sequence(model, ANY_LAYERS)
+    of: Literal["gn", "hessian"] = "gn" if source == "becker_lecun" else "hessian"
+    found = becker_lecun(sequence, objective, network.inputs, targets, of=of)
+    return {name: found[name] for name in network.params}
+
+
+def check_source(source: Source, model: nn.Module) -> None:
+    """Raise ValueError for no such name, UnsupportedModelError for one that does not know the model."""
+    if source not in SOURCES:
+        raise ValueError(f"source is one of {', '.join(SOURCES)}; got {source!r}.")
+    if source in {"becker_lecun", "becker_lecun_hessian"}:
+        check_sequence(model, ANY_LAYERS)
 
 
 def of_linear_layer(gradients: Tensor, inputs: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ batch. A vector is a dictionary of tensors or flat, and so is its product. Secti
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol, final
+from typing import Literal, Protocol, TypeAlias, final
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +25,8 @@ TRACED_FROM = 15  # products, about: from so many on it pays to record the linea
 Push = Callable[[Params], Tensor]
 Pull = Callable[[Tensor], Params]
 Product = Callable[[Tensor], Tensor]
+Curvature: TypeAlias = Literal["gauss_newton", "hessian", "fisher"]
+CURVATURES = ("gauss_newton", "hessian", "fisher")
 Loss = Callable[[Tensor], Tensor]  # of the outputs of the batch, as a scalar: the targets are in it
 
 
@@ -167,6 +169,19 @@ def hessian(network: Network, loss: Loss) -> Callable[[Vector], Vector]:
         return alike(vector, pull(shaped(vector, network.params))[0])
 
     return product
+
+
+def product_with(curvature: Curvature, network: Network, objective: Objective, targets: Tensor) -> Product:
+    """Return v -> B v on this batch, for flat v, with the curvature that has this name."""
+
+    def loss(outputs: Tensor) -> Tensor:
+        return objective.loss(outputs, targets)
+
+    if curvature == "hessian":
+        return hessian(network, loss)
+    if curvature == "fisher":
+        return partial(fisher, Jacobian(network), objective)
+    return partial(gauss_newton, Jacobian(network), loss)
 
 
 def hessian_product(model: nn.Module, loss: Loss, inputs: Tensor) -> Product:

@@ -5,6 +5,8 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from optimizers import squared_error
+
 
 def a_network(*widths, activation=nn.Tanh, bias=True, seed=0):
     torch.manual_seed(seed)
@@ -74,3 +76,42 @@ def _layer_rows():
 @pytest.fixture(name="moves_of")
 def _moves_of():
     return moves_of
+
+
+class Quadratic:
+    """h = ½ θᵀ H θ as a regression without noise, for what asks for a model and a batch."""
+
+    def __init__(self, hessian, start):
+        self.hessian = torch.as_tensor(hessian, dtype=torch.float64)
+        self.start = torch.as_tensor(start, dtype=torch.float64)
+        self.model = nn.Linear(len(self.start), 1, bias=False).double()
+        self.weights = self.model.weight
+        self.place(self.start)
+        rows = len(self.start) ** 0.5 * torch.linalg.cholesky(self.hessian).mT
+        self.batch = rows, torch.zeros(len(rows), 1, dtype=torch.float64)
+        self.objective = squared_error(half=True)
+
+    def place(self, point):
+        with torch.no_grad():
+            self.weights.copy_(point[None])
+
+    @property
+    def point(self):
+        return self.weights.detach()[0].clone()
+
+    @property
+    def height(self):
+        return (self.point @ self.hessian @ self.point / 2).item()
+
+    def path(self, optimizer, updates):
+        """The iterates, from where it is."""
+        points = [self.point]
+        for _ in range(updates):
+            optimizer.step(*self.batch)
+            points.append(self.point)
+        return points
+
+
+@pytest.fixture(name="a_quadratic", scope="session")
+def _a_quadratic():
+    return Quadratic

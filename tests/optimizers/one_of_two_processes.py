@@ -19,8 +19,11 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    SGDQN,
     TONGA,
+    VSGD,
     AdaptiveNaturalGradient,
+    Almeida,
     CentredGradientDescent,
     CovarianceNaturalGradient,
     CrossEntropy,
@@ -31,11 +34,16 @@ from optimizers import (
     KrylovSubspaceDescent,
     LeCunRate,
     LocalCriterion,
+    MatrixMomentum,
     NaturalGradient,
     NaturalNewton,
     Newton,
+    NonlinearConjugateGradients,
+    OnlineLBFGS,
     OnlineNaturalGradient,
     OnlineNewtonStep,
+    SilvaAlmeida,
+    StochasticMetaDescent,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -65,6 +73,7 @@ def made(optimizer, objective=CrossEntropy, **usual):
 OPTIMIZERS = {
     "ACP": made(ACP, alpha="largest_slope", refresh_every=2),
     "AdaptiveNaturalGradient": made(AdaptiveNaturalGradient, MostLikely, decay=0.7),
+    "Almeida": made(Almeida, meta_lr=0.1, momentum=0.5),
     "CentredGradientDescent": made(CentredGradientDescent, consistent_bias=True, decay=0.5),
     "CovarianceNaturalGradient": made(CovarianceNaturalGradient, centred=True),
     "CovarianceNaturalGradient, by its Gram matrix": made(
@@ -85,19 +94,28 @@ OPTIMIZERS = {
     "KrylovSubspaceDescent": made(KrylovSubspaceDescent, dimensions=4, searches=5),
     "LeCunRate": made(LeCunRate),
     "LocalCriterion": made(LocalCriterion),
+    "MatrixMomentum": made(MatrixMomentum, curvature="fisher"),
+    "MatrixMomentum, Hessian": made(MatrixMomentum, curvature="hessian"),
     "NaturalGradient": made(NaturalGradient),
     "NaturalGradient, empirical": made(NaturalGradient, kind="empirical"),
     "NaturalNewton": made(NaturalNewton, curvature="hessian"),
     "NaturalNewton, diagonal": made(NaturalNewton, refresh_every=2),
     "Newton": made(Newton),
+    "NonlinearConjugateGradients": made(NonlinearConjugateGradients, l2=1e-3),
+    "OnlineLBFGS": made(OnlineLBFGS),
     "OnlineNaturalGradient": made(
         OnlineNaturalGradient, rank_of_inputs=3, rank_of_gradients=2, refresh_every=2
     ),
     "OnlineNewtonStep": made(OnlineNewtonStep),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
     "TONGA": made(TONGA, rank=3),
+    "SGDQN": made(SGDQN, skip=2),
+    "SGDQN, same batch": made(SGDQN, skip=2, rule="2009", batch="same"),
+    "SilvaAlmeida": made(SilvaAlmeida),
+    "StochasticMetaDescent": made(StochasticMetaDescent, lr=0.2),
     "TruncatedNaturalGradient": made(TruncatedNaturalGradient, damping=1.0, adapts=True),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton),
+    "VSGD": made(VSGD, source="gauss_newton"),
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }
 TAKE_BATCHES = (
@@ -109,18 +127,25 @@ TAKE_BATCHES = (
     HessianFree,
     KrylovSubspaceDescent,
     LeCunRate,
+    MatrixMomentum,
     NaturalGradient,
     NaturalNewton,
     Newton,
     OnlineNewtonStep,
     TONGA,
+    NonlinearConjugateGradients,
+    OnlineLBFGS,
+    SGDQN,
+    StochasticMetaDescent,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
+    VSGD,
 )
 USUAL = [name for name in OPTIMIZERS if name.partition(",")[0] not in {k.__name__ for k in TAKE_BATCHES}]
 LISTEN = (EKFAC, KFAC, LocalCriterion)
-KINDS = (*LISTEN, *TAKE_BATCHES)
+TAKE_GRADIENTS = (Almeida, SilvaAlmeida)
+KINDS = (*LISTEN, *TAKE_GRADIENTS, *TAKE_BATCHES)
 UPDATES = {"KFAC, adaptive": 21}  # the 20th searches for damping; else 6
 SHARES = {"uneven": [slice(0, 16), slice(16, 24)], "even": [slice(0, 12), slice(12, 24)]}
 
@@ -365,7 +390,7 @@ def main(folder, rank):
         came[f"wrapped {name}"] = refused(partial(kind, DistributedDataParallel(a_model()), CrossEntropy()))
         came[f"another part {name}"] = refused(partial(another_part, kind, rank))
         came[f"other weights {name}"] = refused(partial(other_weights, kind, rank))
-    for kind in LISTEN:
+    for kind in (*LISTEN, *TAKE_GRADIENTS):
         came[f"own gradients {kind.__name__}"] = refused(partial(gradients_of_its_own, kind, rank))
     compiled = torch.compile(DistributedDataParallel(a_model()), backend="eager")
     came["compiled"] = refused(lambda: KFAC(compiled, CrossEntropy()))

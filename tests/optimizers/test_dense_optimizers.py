@@ -9,8 +9,11 @@ from torch import nn
 
 from optimizers import (
     KFAC,
+    SGDQN,
     TONGA,
+    VSGD,
     AdaptiveNaturalGradient,
+    Almeida,
     Bernoulli,
     CovarianceNaturalGradient,
     CrossEntropy,
@@ -19,11 +22,16 @@ from optimizers import (
     Gaussian,
     GaussNewton,
     LeCunRate,
+    MatrixMomentum,
     NaturalGradient,
     NaturalNewton,
     Newton,
+    NonlinearConjugateGradients,
+    OnlineLBFGS,
     OnlineNaturalGradient,
     OnlineNewtonStep,
+    SilvaAlmeida,
+    StochasticMetaDescent,
     UnitwiseGaussNewton,
     squared_error,
 )
@@ -552,7 +560,8 @@ def arguments_of(optimizer):
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
         UnitwiseGaussNewton, CovarianceNaturalGradient, TONGA, AdaptiveNaturalGradient,
-        FullAdaGrad, NaturalNewton, OnlineNewtonStep,
+        FullAdaGrad, NaturalNewton, OnlineNewtonStep, Almeida, SilvaAlmeida, StochasticMetaDescent, MatrixMomentum,
+        SGDQN, VSGD, NonlinearConjugateGradients, OnlineLBFGS,
     ],
 )  # fmt: skip
 def test_every_hyperparameter_is_an_argument_with_that_default_inside_its_range(optimizer):

@@ -19,7 +19,8 @@ SCRIPT = Path(__file__).with_name("one_of_two_processes.py")
 OURS = runpy.run_path(str(SCRIPT))
 OPTIMIZERS, KINDS, UPDATES = OURS["OPTIMIZERS"], OURS["KINDS"], OURS["UPDATES"]
 a_model, a_batch = OURS["a_model"], OURS["a_batch"]
-USUAL, LISTEN = OURS["USUAL"], [kind.__name__ for kind in OURS["LISTEN"]]
+USUAL = OURS["USUAL"]
+BY_GRADIENTS = [kind.__name__ for kind in (*OURS["LISTEN"], *OURS["TAKE_GRADIENTS"])]
 NAMES = [kind.__name__ for kind in KINDS]
 
 
@@ -209,7 +210,7 @@ def test_a_model_that_was_wrapped_and_then_compiled_is_refused(came):
     assert all("wrapped in DistributedDataParallel" in rank["compiled"] for rank in came)
 
 
-@pytest.mark.parametrize("name", LISTEN)
+@pytest.mark.parametrize("name", BY_GRADIENTS)
 def test_gradients_of_one_process_alone_are_refused_on_each(came, name):
     sentence = "has other gradients on other processes. Run it through DistributedDataParallel"
     assert all(sentence in rank[f"own gradients {name}"] for rank in came)

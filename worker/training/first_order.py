@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer as TorchOptimizer
 
-from thiessen.space import Float
+from thiessen.space import Float, Int
 from worker.config import Setting
 from worker.training.clipping import CLIPPINGS, Clipping, clipping
 from worker.training.driven import Build, Driven, Objective, Optimizer, Own, Surroundings
@@ -61,6 +61,24 @@ class FirstOrder:
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.optimizer.load_state_dict(state_dict)
+
+
+class ByClosure(FirstOrder):
+    """One of torch's optimizers that asks for the loss and its gradient as often as it wants in an update."""
+
+    def step(self, inputs: Tensor, targets: Tensor) -> FirstOrderStep:
+        """Make one update."""
+        losses: list[float] = []
+
+        def closure() -> float:
+            self.optimizer.zero_grad()
+            losses.append(sum(self._backward(inputs, targets)))
+            if self._clip is not None:
+                self._clip(self._model.parameters())
+            return losses[-1]
+
+        self.optimizer.step(closure)
+        return FirstOrderStep(loss=losses[0])
 
 
 class RisingNesterov(FirstOrder):
@@ -137,6 +155,22 @@ def _rmsprop(parameters: Iterator[nn.Parameter], own: Own) -> TorchOptimizer:
     )
 
 
+def _lbfgs(model: nn.Module, objective: Objective, own: Own, surroundings: Surroundings) -> Driven:
+    del surroundings
+    optimizer = torch.optim.LBFGS(
+        model.parameters(),
+        own["lr"],
+        max_iter=own["searches"],
+        history_size=own["pairs"],
+        line_search_fn="strong_wolfe",
+    )
+    return ByClosure(optimizer, model, objective, own)
+
+
+def _rprop(parameters: Iterator[nn.Parameter], own: Own) -> TorchOptimizer:
+    return torch.optim.Rprop(parameters, own["lr"], etas=(own["decrease"], own["increase"]))
+
+
 def _adam(kind: type[torch.optim.Adam]) -> Build:
     return _by_torch(
         lambda parameters, own: kind(
@@ -151,6 +185,16 @@ def _adam(kind: type[torch.optim.Adam]) -> Build:
 
 LR: Final = Setting(default=0.1, meaning="Learning rate.", above=0)
 MOMENTUM: Final = Setting(default=0.9, meaning="The part of the last move that is kept.", low=0, below=1)
+INCREASE: Final = Setting(
+    default=1.2, meaning="By what a rate is multiplied while its gradient keeps its sign.", low=1, high=10
+)
+DECREASE: Final = Setting(
+    default=0.5, meaning="By what a rate is multiplied where its gradient changes its sign.", above=0, high=1
+)
+SEARCHES: Final = Setting(default=30, meaning="Steps of BFGS in an update, at most.", low=1, high=10**4)
+PAIRS: Final = Setting(
+    default=10, meaning="Moves that are kept, with what they did to the gradient.", low=1, high=1000
+)
 EPSILON: Final = Setting(default=1e-8, meaning="Added to the divisor.", above=0, high=1)
 BETA: Final = Setting(default=0.9, meaning="Memory of the mean gradient.", low=0, below=1)
 MEMORY: Final = Setting(default=0.999, meaning="Memory of the mean squared gradient.", low=0, below=1)
@@ -161,8 +205,7 @@ DECAY: Final = Setting(
     low=0,
     high=1e6,
 )
-SHARED: Final = {
-    "weight_decay": DECAY,
+WITHOUT_DECAY: Final = {
     "clip": Setting(default=0.0, meaning="Gradients are cut at this limit; 0: never.", low=0, high=1e9),
     "clip_by": Setting(
         default="norm",
@@ -176,6 +219,7 @@ SHARED: Final = {
         high=10**9,
     ),
 }
+SHARED: Final = {"weight_decay": DECAY, **WITHOUT_DECAY}
 A_RATE: Final = replace(LR, suggested=Float(1e-3, 3.0, log=True))
 A_SMALL_RATE: Final = replace(LR, default=0.001, suggested=Float(1e-5, 0.1, log=True))
 A_MOMENTUM: Final = replace(MOMENTUM, suggested=Float(0.0, 0.99))
@@ -215,6 +259,26 @@ FIRST_ORDER: Final[Mapping[str, Optimizer]] = {
             **SHARED,
         },
         build=_by_torch(_rmsprop),
+    ),
+    "rprop": Optimizer(
+        meaning="R-prop: steps by the signs of gradients alone; for batches of all examples.",
+        settings={
+            "lr": replace(LR, default=0.01, suggested=Float(1e-4, 1.0, log=True)),
+            "increase": replace(INCREASE, suggested=Float(1.05, 1.5)),
+            "decrease": replace(DECREASE, suggested=Float(0.3, 0.9)),
+            **WITHOUT_DECAY,
+        },
+        build=_by_torch(_rprop),
+    ),
+    "lbfgs": Optimizer(
+        meaning="L-BFGS with a line search; for batches of all examples.",
+        settings={
+            "lr": replace(LR, default=1.0, suggested=Float(0.1, 1.0, log=True)),
+            "searches": replace(SEARCHES, default=5, suggested=Int(1, 20, log=True)),
+            "pairs": replace(PAIRS, suggested=Int(2, 50, log=True)),
+            **WITHOUT_DECAY,
+        },
+        build=_lbfgs,
     ),
     "adam": Optimizer(
         meaning="Adam.",

@@ -16,8 +16,11 @@ from optimizers import (
     EKFAC,
     KFAC,
     PRONG,
+    SGDQN,
     TONGA,
+    VSGD,
     AdaptiveNaturalGradient,
+    Almeida,
     CentredGradientDescent,
     CovarianceNaturalGradient,
     DiagonalNewton,
@@ -28,11 +31,16 @@ from optimizers import (
     KrylovSubspaceDescent,
     LeCunRate,
     LocalCriterion,
+    MatrixMomentum,
     NaturalGradient,
     NaturalNewton,
     Newton,
+    NonlinearConjugateGradients,
+    OnlineLBFGS,
     OnlineNaturalGradient,
     OnlineNewtonStep,
+    SilvaAlmeida,
+    StochasticMetaDescent,
     TruncatedNaturalGradient,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
@@ -40,7 +48,7 @@ from optimizers import (
 from thiessen.space import Boolean, Categorical, Dimension, Float, Int
 from worker.config import Setting
 from worker.training.driven import Driven, Optimizer, Own, Surroundings
-from worker.training.first_order import DECAY, LR, MOMENTUM
+from worker.training.first_order import DECAY, DECREASE, INCREASE, LR, MOMENTUM, PAIRS, SEARCHES
 
 LARGEST_SLOPE: Final = 0.0  # of `alpha`, which is above 0 where it is told
 
@@ -58,6 +66,28 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "lr": LR,
     "momentum": MOMENTUM,
     "weight_decay": DECAY,
+    "increase": INCREASE,
+    "decrease": DECREASE,
+    "meta_lr": Setting(default=0.01, meaning="The rate at which learning rates are learned.", low=0),
+    "rate_memory": Setting(
+        default=0.99, meaning="How far back rates are blamed for where the weights are.", low=0, high=1
+    ),
+    "least_curvature": Setting(
+        default=0.01, meaning="The least curvature that is believed; the most is 100 times it.", above=0
+    ),
+    "skip": Setting(
+        default=16, meaning="Updates until a move is examined for its curvature.", low=1, high=10**6
+    ),
+    "secant_rule": Setting(
+        default="2010", meaning="Whether rates are means of inverse curvatures, or inverse sums, which fall."
+    ),
+    "caution": Setting(
+        default=10.0, meaning="How many times too noisy the first gradient is taken to be.", low=1, high=1e9
+    ),
+    "velocity_lr": Setting(
+        default=0.1, meaning="The rate at which the velocity becomes Newton's step.", above=0
+    ),
+    "curvature": Setting(default="gauss_newton", meaning="Which curvature it goes by."),
     "damping": Setting(default=0.1, meaning="Tikhonov strength of the curvature.", above=0),
     "inverse": Setting(
         default="block_diagonal",
@@ -114,11 +144,12 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "variance": Setting(
         default=1.0, meaning="What the square of a direction's entry is taken to be beforehand.", above=0
     ),
-    "curvature": Setting(default="diagonal", meaning="Which curvature gives the directions of the cases."),
     "dimensions": Setting(
         default=20, meaning="Directions that an update is searched in.", low=1, high=1000
     ),
-    "searches": Setting(default=30, meaning="Steps of BFGS in an update, at most.", low=1, high=10**4),
+    "searches": SEARCHES,
+    "line_searches": Setting(default=3, meaning="Line searches in an update, at most.", low=1, high=10**4),
+    "pairs": PAIRS,
     "adapts": Setting(
         default=False, meaning="Whether the damping follows how well each step was foreseen."
     ),
@@ -141,9 +172,11 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
 NAMES: Final[Mapping[tuple[str, str], str]] = {  # of the config, where they are others
     ("l2", "float"): "weight_decay",
     ("decay", "float"): "memory",
+    ("memory", "float"): "rate_memory",
     ("momentum", "boolean"): "found_momentum",
     ("kind", "categorical"): "fisher",
     ("negative", "categorical"): "negative_curvature",
+    ("rule", "categorical"): "secant_rule",
     ("source", "categorical"): "diagonal",
 }
 
@@ -277,5 +310,26 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(
         LeCunRate, "Gradient descent at the rate that the largest curvature allows.", draws=True
+    ),
+    "silva_almeida": _row(
+        SilvaAlmeida, "A rate for each parameter, which grows while its gradient keeps its sign."
+    ),
+    "almeida": _row(
+        Almeida, "A rate for each parameter, learned from products of its gradients; with momentum."
+    ),
+    "stochastic_meta_descent": _row(
+        StochasticMetaDescent,
+        "A rate for each parameter, which descends on the loss by products with the curvature.",
+    ),
+    "sgd_qn": _row(SGDQN, "A rate for each parameter, from the curvature that its moves have met."),
+    "vsgd": _row(
+        VSGD, "A rate for each parameter, by the noise of its gradients and its curvature.", draws=True
+    ),
+    "matrix_momentum": _row(MatrixMomentum, "Momentum that becomes Newton's step where the weights rest."),
+    "nonlinear_conjugate_gradients": _row(
+        NonlinearConjugateGradients, "Line searches along conjugate directions; for large batches."
+    ),
+    "online_lbfgs": _row(
+        OnlineLBFGS, "Quasi-Newton steps, with gradients that are compared on one and the same batch."
     ),
 }

@@ -18,6 +18,7 @@ BY_TORCH = {
     "momentum": lambda p: torch.optim.SGD(p, 0.05, momentum=0.8, weight_decay=0.01),
     "nesterov": lambda p: torch.optim.SGD(p, 0.05, momentum=0.8, weight_decay=0.01, nesterov=True),
     "rmsprop": lambda p: torch.optim.RMSprop(p, 0.05, 0.95, 1e-6, weight_decay=0.01, momentum=0.8),
+    "rprop": lambda p: torch.optim.Rprop(p, 0.05, (0.6, 1.3)),
     "adam": lambda p: torch.optim.Adam(p, 0.05, (0.85, 0.99), 1e-6, weight_decay=0.01),
     "adamw": lambda p: torch.optim.AdamW(p, 0.05, (0.85, 0.99), 1e-6, weight_decay=0.01),
 }
@@ -26,6 +27,8 @@ TOLD = {
     "momentum": 0.8,
     "weight_decay": 0.01,
     "smoothing": 0.95,
+    "increase": 1.3,
+    "decrease": 0.6,
     "epsilon": 1e-6,
     "beta1": 0.85,
     "beta2": 0.99,
@@ -80,6 +83,26 @@ def test_a_batch_in_chunks_moves_the_weights_as_the_whole_does(name):
 
     assert torch.allclose(moved, same, rtol=0, atol=1e-12)
     assert same_loss == pytest.approx(loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("chunk", [0, 7])
+def test_lbfgs_is_that_of_torch_with_as_many_passes_as_it_wants(chunk):
+    model, same = a_model(), a_model()
+    optimizer = torch.optim.LBFGS(
+        same.parameters(), 0.5, max_iter=4, history_size=3, line_search_fn="strong_wolfe"
+    )
+
+    def closure():
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(same(INPUTS), TARGETS)
+        loss.backward()
+        return loss
+
+    first, *_ = [optimizer.step(closure).item() for _ in range(3)]
+    ours = built("lbfgs", model, lr=0.5, searches=4, pairs=3, chunk=chunk)
+
+    assert ours.step(INPUTS, TARGETS).loss == pytest.approx(first, rel=1e-12)
+    assert torch.allclose(after(ours, model, 2)[1], weights(same), rtol=0, atol=1e-9)
 
 
 def test_gradients_are_cut_before_they_move_the_weights():
@@ -160,6 +183,10 @@ def test_every_optimizer_is_worth_a_search_by_default(name):
 
 OTHER = {  # than the default; what has no effect alone comes with what gives it one
     ("centred_gradient_descent", "memory"): {"memory": 0.5, "consistent_bias": True},
+    ("silva_almeida", "increase"): {"increase": 1.1},
+    ("nonlinear_conjugate_gradients", "line_searches"): {"line_searches": 2},
+    ("sgd_qn", "secant_rule"): {"secant_rule": "2009", "skip": 2},
+    ("stochastic_meta_descent", "meta_lr"): {"meta_lr": 0.1},
     ("newton", "negative_curvature"): {"negative_curvature": "absolute", "damping": 1e-4, "lr": 0.1},
 }
 SETTINGS = [(name, setting) for name, row in SECOND_ORDER.items() for setting in row.settings]
