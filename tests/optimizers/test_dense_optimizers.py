@@ -560,7 +560,8 @@ def arguments_of(optimizer):
     [
         KFAC, Newton, GaussNewton, NaturalGradient, DiagonalNewton, LeCunRate, OnlineNaturalGradient,
         UnitwiseGaussNewton, CovarianceNaturalGradient, TONGA, AdaptiveNaturalGradient,
-        FullAdaGrad, NaturalNewton, OnlineNewtonStep, Almeida, SilvaAlmeida, StochasticMetaDescent, MatrixMomentum,
+        FullAdaGrad, NaturalNewton, OnlineNewtonStep, Almeida, SilvaAlmeida, StochasticMetaDescent,
+        MatrixMomentum,
         SGDQN, VSGD, NonlinearConjugateGradients, OnlineLBFGS,
     ],
 )  # fmt: skip
