@@ -3,7 +3,7 @@
 import random
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from secrets import token_hex
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
@@ -135,6 +135,16 @@ class Client:
         path = self._studies()
         return self._send(Studies, "GET", path, state=state, tag=tag, limit=limit, cursor=cursor)
 
+    def each_study(self, *, state: str | None = None, tag: str | None = None) -> Iterator[Study]:
+        """Yield the project's studies, newest first."""
+        cursor = None
+        while True:
+            page = self.studies(state=state, tag=tag, cursor=cursor)
+            yield from page.studies
+            if page.next is None:
+                return
+            cursor = page.next
+
     def study(self, name: str) -> Study:
         """Return the study. Raises StudyNotFound."""
         return self._send(Study, "GET", self._studies(name))
@@ -169,9 +179,12 @@ class Client:
         answer = self._request("POST", path, NewTrials(trials=list(trials)), key=token_hex(16))
         return _read(AddedTrials, answer).trials
 
-    def export(self, name: str) -> bytes:
-        """Return everything of a study as one JSON document. Raises StudyNotFound."""
-        return self._request("GET", self._studies(name, "export")).content
+    def export(self, name: str, form: str = "json") -> bytes:
+        """Return all of a study: everything as json, or a line for each trial as csv or parquet.
+
+        Raises StudyNotFound, InvalidRequest.
+        """
+        return self._request("GET", self._studies(name, "export"), format=form).content
 
     def trial(self, name: str, number: int) -> Trial:
         """Return a trial with its attempts and reports. Raises StudyNotFound, TrialNotFound."""

@@ -29,9 +29,12 @@ low = 0
 high = 1
 """
 COMMANDS = [
-    ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"),
-    ("db", "upgrade"), ("db", "check"), ("db", "backup"), ("replay",), ("task", "list"), ("task", "space"),
-    ("serve",), ("worker",), ("demo",), ("best",), ("study", "create"), ("study", "show"), ("db", "upgrade"),
+    ("serve",), ("worker",), ("demo",), ("best",), ("replay",),
+    ("study", "create"), ("study", "list"), ("study", "show"), ("study", "watch"), ("study", "pause"),
+    ("study", "resume"), ("study", "stop"), ("study", "extend"), ("study", "export"), ("study", "import"),
+    ("study", "delete"), ("study", "schema"),
+    ("trial", "show"), ("trial", "why"), ("trial", "retry"), ("trial", "cancel"),
+    ("db", "upgrade"), ("db", "check"), ("db", "backup"), ("task", "list"), ("task", "space"),
     ("token", "create"), ("token", "list"), ("token", "revoke"),
 ]  # fmt: skip
 
@@ -87,8 +90,8 @@ def test_the_progress_and_the_best_of_a_study_are_shown(server, tmp_path):
 
     assert "s: completed (max_trials)\n2 of 2 trials finished (2 succeeded" in shown
     assert "\nproposed by grid (levels 3)\n" in shown
-    assert re.search(r"│\s+1 │ 0.250000 │\s+1 │", best)
-    assert "0.500000" not in best
+    assert re.search(r"│\s+1 │ 0.25 │\s+1 │", best)
+    assert "│  0.5 │" not in best
 
 
 def test_where_large_values_are_good_the_value_stands_beside_the_loss(server, tmp_path):
@@ -106,7 +109,7 @@ def test_where_large_values_are_good_the_value_stands_beside_the_loss(server, tm
     assert "(1 succeeded, 0 diverged, 1 pruned, 0 failed, 0 cancelled)" in shown
     assert "best loss -0.75 (value 0.75) in trial 0" in shown
     assert re.search(r"rank ┃\s+loss ┃\s+value ┃", best)
-    assert re.search(r"│\s+1 │ -0.750000 │ 0.750000 │\s+0 │", best)
+    assert re.search(r"│\s+1 │ -0.75 │\s+0.75 │\s+0 │", best)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def demo(
                 study = client.create_study(_spec(trials))
                 _watch(client, study, training, console)
                 best = client.best(STUDY)
-            console.print(ranking(best))
+            console.print(ranking(best, STUDY))
             console.print(f"Best: loss {best[0].loss!r} from seed {best[0].seed} with", soft_wrap=True)
             console.print(json.dumps(best[0].config), soft_wrap=True, highlight=False)
             if sys.stdin.isatty() and sys.stdout.isatty():

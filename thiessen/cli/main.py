@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 import thiessen
-from thiessen.cli import demo, replay, studies, tasks
+from thiessen.cli import demo, replay, studies, tasks, trials
 from thiessen.cli.failure import CommandFailed
 from thiessen.version import __version__
 
@@ -42,6 +42,7 @@ def build() -> typer.Typer:
     )
     commands.callback(invoke_without_command=True)(_options)
     studies.register(commands)
+    trials.register(commands)
     tasks.register(commands)
     demo.register(commands)
     replay.register(commands)

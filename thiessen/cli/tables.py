@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from thiessen.contract import BestConfig, TaskAnswer
+from thiessen.contract import BestConfig, Study, TaskAnswer
 
 
 def terminal() -> Console:
@@ -14,14 +14,16 @@ def terminal() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=1000)
 
 
-def ranking(best: Sequence[BestConfig]) -> Table:
-    """Return the best configs as a table, one column for each dimension.
+def ranking(best: Sequence[BestConfig], study: str | None) -> Table:
+    """Return the best configs as a table, one column for each dimension; of all studies without a name.
 
     Where the value is not the loss itself, it has a column beside it.
     """
     has_value = any(found.value != found.loss for found in best)
     dimensions = list(dict.fromkeys(name for found in best for name in found.config))
-    table = Table(title=f"Best configs of {best[0].study}" if best else "Best configs")
+    table = Table(title=f"Best configs of {study}" if study else "The best config of each study")
+    if study is None:
+        table.add_column("study", overflow="fold")
     table.add_column("rank", justify="right", overflow="fold")
     table.add_column("loss", justify="right", style="bold", overflow="fold")
     if has_value:
@@ -32,8 +34,30 @@ def ranking(best: Sequence[BestConfig]) -> Table:
     table.add_column("seed", justify="right", style="dim", overflow="fold")
     for found in best:
         cells = [_cell(found.config.get(name, "")) for name in dimensions]
-        numbers = [f"{found.loss:.6f}", *([f"{found.value:.6f}"] if has_value else [])]
-        table.add_row(str(found.rank), *numbers, str(found.trial), *cells, str(found.seed))
+        numbers = [f"{found.loss:.6g}", *([f"{found.value:.6g}"] if has_value else [])]
+        named = [found.study] if study is None else []
+        table.add_row(*named, str(found.rank), *numbers, str(found.trial), *cells, str(found.seed))
+    return table
+
+
+def studies(found: Sequence[Study]) -> Table:
+    """Return studies as a table."""
+    table = Table(title="Studies")
+    for name in ("study", "state", "task", "finished", "of", "running", "best loss", "created"):
+        table.add_column(
+            name, justify="left" if name in {"study", "state", "task"} else "right", overflow="fold"
+        )
+    for each in found:
+        table.add_row(
+            each.name,
+            f"{each.state} ({each.reason})" if each.reason else each.state,
+            each.task,
+            str(each.counts.finished),
+            str(each.max_trials + each.imported),
+            str(each.counts.running),
+            f"{each.best.loss:.6g}" if each.best else "",
+            f"{each.created_at:%Y-%m-%d %H:%M}",
+        )
     return table
 
 

@@ -1,0 +1,99 @@
+"""A study out of a file into a server, with what its trials came to."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from thiessen.cli.failure import CommandFailed
+
+if TYPE_CHECKING:
+    from thiessen.client import Client
+    from thiessen.contract import Study
+
+AT_ONCE: Final = 1000  # trials of one request
+
+
+def moved(client: "Client", file: Path, name: str, task: str | None) -> tuple["Study", int]:
+    """Create a study as a file has it; return it, and how many of its trials it was told.
+
+    Those come with their outcomes and teach the search. What failed, was cancelled or had not ended is left
+    behind, and as many trials are left to try as the study had left. Raises CommandFailed.
+    """
+    from pydantic import ValidationError
+
+    from thiessen.contract import NewTrial, StudySpec
+    from thiessen.contract.faults import faults
+    from thiessen.served import TASK
+
+    document = _read(file)
+    said = document["study"]
+    trials = document["trials"]
+    ended = list(_ended(trials, document["observations"], is_maximised=said.get("direction") == "maximize"))
+    budget = document.get("budget") or said.get("max_trials") or len(trials)
+    terms = ("space", "strategy", "seed", "direction", "stopping")
+    spec = {
+        **{term: said[term] for term in terms if said.get(term) is not None},
+        "name": name,
+        "task": task or said.get("task") or TASK,
+        "max_trials": max(budget - len(ended), 1),
+    }
+    try:
+        client.create_study(StudySpec.model_validate(spec))
+        found = [NewTrial.model_validate(each) for each in ended]
+    except ValidationError as error:
+        raise CommandFailed(f"{file} has no study that a server takes: {faults(error)}.") from error
+    for begin in range(0, len(found), AT_ONCE):
+        client.add_trials(name, found[begin : begin + AT_ONCE])
+    return client.study(name), len(found)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """Return a journal, or an export, as one document. Raises CommandFailed."""
+    from thiessen.integrations import KNOWN
+    from thiessen.search import HistoryError
+    from thiessen.search.record import Record
+
+    try:
+        text = file.read_text(encoding="utf-8")
+        document = _of_journal(text) if file.suffix == ".jsonl" else json.loads(text)
+        Record.from_json(document, KNOWN)
+    except OSError as error:
+        raise CommandFailed(f"cannot read {file}: {error.strerror}.") from error
+    except HistoryError as error:
+        raise CommandFailed(f"{file} is neither a journal nor an export: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise CommandFailed(f"{file} cannot be parsed: {error}.") from error
+    return dict(document)
+
+
+def _of_journal(text: str) -> dict[str, Any]:
+    """Return the document of a journal; a last line that is not whole was never acknowledged."""
+    entries = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    if not entries or not all(isinstance(entry, Mapping) for entry in entries):
+        raise ValueError("a journal is lines of JSON objects")
+    return {
+        **entries[0],
+        "budget": [entry["trials"] for entry in entries if "trials" in entry][-1:][0],
+        "trials": [entry["trial"] for entry in entries if "trial" in entry],
+        "observations": [entry["observation"] for entry in entries if "observation" in entry],
+    }
+
+
+def _ended(
+    trials: list[dict[str, Any]], observations: list[dict[str, Any]], *, is_maximised: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield the trials that teach something, in the order in which they ended."""
+    latest: dict[int, dict[str, Any]] = {}
+    for each in observations:
+        latest.pop(each["trial"], None)
+        latest[each["trial"]] = each
+    for number, end in latest.items():
+        value = end["loss"] if end["loss"] is None or not is_maximised else -end["loss"]
+        outcomes = {
+            "succeeded": {"value": value},
+            "diverged": {"diverged": "too large"},
+            "pruned": {"pruned": True, "value": value},
+        }
+        if end["outcome"] in outcomes:
+            yield {"config": trials[number]["config"], "outcome": outcomes[end["outcome"]]}
