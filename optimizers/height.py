@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -28,3 +29,14 @@ class Height:
         height = self.processes.mean(own, len(self.targets), update.device)
         height += self.l2 / 2 * float(flat(moved).square().sum()) if self.l2 else 0.0
         return math.inf if math.isnan(height) else height
+
+    def along(self, update: Tensor, *, none: float, whole: float) -> Callable[[float], float]:
+        """Return α -> h(θ + α δ), which computes each once; what it is at 0 and at 1 is known."""
+        known = {0.0: none, 1.0: whole}
+
+        def at(alpha: float) -> float:
+            if alpha not in known:
+                known[alpha] = self(alpha * update)
+            return known[alpha]
+
+        return at

@@ -10,13 +10,14 @@ from torch import Generator, Tensor, nn
 
 from optimizers.curvature import diagonals
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import TRACED_FROM, Curved, Jacobian, fisher, hessian
+from optimizers.curvature.products import TRACED_FROM, Jacobian, hessian
 from optimizers.curvature.structural import Penalised, Watched, hidden_layers
-from optimizers.curvature.vectors import Params, flat, shaped
+from optimizers.curvature.vectors import Params, flat
 from optimizers.damping.levenberg_marquardt import REJECTED, LevenbergMarquardt
 from optimizers.damping.line_search import backtrack
 from optimizers.height import Height
 from optimizers.hyperparameter import Hyperparameter
+from optimizers.last_vector import LastVector
 from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.solvers.cg import Product, Solved, conjugate_gradients
@@ -114,7 +115,7 @@ class HessianFree(Whole):
         self._preconditioner, self._exponent = preconditioner, exponent
         self._curvature, self._cases = curvature, slice(None, None, curvature_from_every)
         self._structural, self._hidden = structural, tuple(hidden)
-        self._last: Params = {}  # the last solution, by name: layers may be unfrozen
+        self._last = LastVector()  # solution
 
     @needs_the_batch
     def step(  # type: ignore[override]  # a batch, no closure
@@ -167,11 +168,13 @@ class HessianFree(Whole):
                 moved=bool(update.any()),
                 dtype=gradient.dtype,
             )
-        alpha = backtrack(lambda alpha: height(alpha * update), loss=before, slope=slope)
+        height_at = height.along(update, none=before, whole=after)
+        alpha = backtrack(height_at, loss=before, slope=slope)
         settings["damping"] = rule.next(float(settings["damping"]), judgement)
-        self._last = shaped(solved.solution, network.params) if descends else {}
-        return float(settings["lr"]) * alpha * update, {
-            "loss_after": height(alpha * update),
+        self._last.keep(solved.solution if descends else None, network.params)
+        share = float(settings["lr"]) * alpha
+        return share * update, {
+            "loss_after": height_at(share),
             "scale": alpha,
             "model_change": change,
             "reduction_ratio": judgement.ratio,
@@ -186,7 +189,7 @@ class HessianFree(Whole):
         traced = self._cg_steps >= TRACED_FROM
         if not self._structural:
             jacobian = Jacobian(network, traced=traced, cases=self._cases)
-            return Model(self._product(jacobian, self._objective), damping, l2)
+            return Model(self._fisher(jacobian, self._objective), damping, l2)
         watched = Network(Watched(self._model, self._hidden), network.inputs)
         watched.masks = {f"model.{name}": masks for name, masks in network.masks.items()}
         jacobian = Jacobian(watched, traced=traced, cases=self._cases)
@@ -194,15 +197,10 @@ class HessianFree(Whole):
         penalised = Penalised(objective=self._objective, strength=self._structural * damping, outputs=size)
 
         def length(update: Tensor) -> float:
-            [mean] = self._of_all([penalised.length(jacobian.push(update))], network.inputs[self._cases])
+            [mean] = self._of_all([penalised.length(jacobian.push(update))], jacobian.outputs)
             return penalised.strength * float(mean)
 
-        return Model(self._product(jacobian, penalised), damping, l2, length)
-
-    def _product(self, jacobian: Jacobian, objective: Curved) -> Product:
-        """Return v -> B v, B that of the cases of all processes."""
-        cases = jacobian.network.inputs[self._cases]
-        return lambda vector: self._of_all([fisher(jacobian, objective, vector)], cases)[0]
+        return Model(self._fisher(jacobian, penalised), damping, l2, length)
 
     def _preconditioned(self, network: Network, targets: Tensor, shift: float) -> Product | None:
         """Return v -> P⁻¹ v, P = (diag B + λ + η)^ξ."""
@@ -221,19 +219,17 @@ class HessianFree(Whole):
         return diagonals.chapelle_erhan(network, self._objective, signs)
 
     def _start(self, network: Network) -> Tensor | None:
-        if self._last.keys() != network.params.keys():
-            return None
-        last = {name: tensor.to(network.params[name]) for name, tensor in self._last.items()}
-        return float(self.param_groups[0]["warm_start"]) * flat(last)
+        last = self._last.among(network.params)
+        return None if last is None else last.mul_(float(self.param_groups[0]["warm_start"]))
 
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
-        return {**super().state_dict(), "last": dict(self._last)}
+        return {**super().state_dict(), "last": self._last.state_dict()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over settings, damping, last solution and random stream of a saved optimizer."""
         super().load_state_dict(state_dict)
-        self._last = dict(state_dict["last"])
+        self._last.load_state_dict(state_dict["last"])
 
 
 @dataclass(frozen=True)
@@ -247,7 +243,7 @@ class Model:
 
     def damped(self, vector: Tensor) -> Tensor:
         """Return (B + (λ + η) I) v."""
-        return self.product(vector) + (self.damping + self.l2) * vector
+        return self.product(vector).add_(vector, alpha=self.damping + self.l2)
 
     def undamped(self, update: Tensor, damped: float) -> float:
         """Return M(δ) - M(0), of the value that conjugate gradients found (sec. 4.6.5)."""

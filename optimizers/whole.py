@@ -9,6 +9,7 @@ from torch import Generator, Tensor, autograd, nn
 from torch.optim import Optimizer
 
 from optimizers.curvature.network import Network
+from optimizers.curvature.products import Curved, Jacobian, Product, fisher
 from optimizers.curvature.vectors import flat, shaped
 from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import UnsupportedModelError
@@ -118,6 +119,15 @@ class Whole(Optimizer, ABC):
     def _of_all(self, means: Iterable[Tensor], targets: Tensor) -> list[Tensor]:
         """Return as means over the cases of all processes what are means over those of this one."""
         return self._processes.means(means, len(targets))
+
+    def _fisher(self, jacobian: Jacobian, objective: Curved, *, shift: float = 0.0) -> Product:
+        """Return v -> (F + shift I) v, F that of the cases of all processes."""
+
+        def product(vector: Tensor) -> Tensor:
+            [curved] = self._of_all([fisher(jacobian, objective, vector)], jacobian.outputs)
+            return curved.add_(vector, alpha=shift)
+
+        return product
 
     def _own_stream(self, device: torch.device) -> Generator:
         """Return a stream whose next draws, for the cases at hand, are not those of other processes."""

@@ -12,6 +12,7 @@ from optimizers.curvature.network import Network
 from optimizers.curvature.products import Jacobian, fisher
 from optimizers.curvature.structural import Penalised, Watched, hidden_layers
 from optimizers.curvature.vectors import flat
+from optimizers.height import Height
 from optimizers.hessian_free import back_tracked, is_kept
 from optimizers.solvers.cg import Solved
 
@@ -96,6 +97,35 @@ def test_the_loss_of_the_batch_never_rises(a_network, a_batch, seed):
 
     assert all(step.loss_after <= step.loss for step in steps)
     assert all(after.loss == pytest.approx(step.loss_after) for step, after in pairwise(steps))
+
+
+@pytest.mark.parametrize("lr", [1.0, 0.5])
+def test_the_loss_after_a_step_is_that_of_the_step_that_is_taken(a_network, a_batch, lr):
+    model, batch = a_network(4, 6, 3), a_batch(12, 4, 3)
+    optimizer = HessianFree(model, CrossEntropy(), lr=lr, damping=0.1, cg_steps=20)
+    for _ in range(3):
+        step = optimizer.step(*batch)
+        assert step.loss_after == pytest.approx(CrossEntropy().loss(model(batch[0]), batch[1]).item())
+
+
+def test_no_loss_is_computed_twice_in_an_update(a_network, a_batch, monkeypatch):
+    looked_at, compute = [], Height.__call__
+
+    def recorded(height, update):
+        looked_at.append(tuple(update.tolist()))
+        return compute(height, update)
+
+    monkeypatch.setattr(Height, "__call__", recorded)
+    model = a_network(4, 6, 3)
+    with torch.no_grad():
+        model[0].weight.mul_(8.0)
+    optimizer, scales = HessianFree(model, CrossEntropy(), damping=1e-9, preconditioner="none"), []
+    for seed in range(6):
+        looked_at.clear()
+        scales.append(optimizer.step(*a_batch(12, 4, 3, seed=seed)).scale)
+        assert len(set(looked_at)) == len(looked_at)
+
+    assert min(scales) < 1
 
 
 def test_damping_falls_towards_zero_where_the_model_foresees_the_loss():
