@@ -128,7 +128,7 @@ class KrylovSubspaceDescent(Whole):
 
     def _lowest(self, given: Given, scaled: Tensor) -> tuple[Tensor, float, float]:
         """Return a, where BFGS ends on φ(a) = h(θ + Vᵀ a), and φ at 0 and there."""
-        network, targets = given.search
+        network, targets = given.search or (given.network, given.targets)
         params, l2 = network.params, float(self.param_groups[0]["l2"])
         places = torch.zeros(len(scaled), dtype=scaled.dtype, device=scaled.device, requires_grad=True)
         found = []  # of each evaluation

@@ -12,9 +12,13 @@ class LastVector:
     def __init__(self) -> None:
         self._parts: Params = {}
 
-    def keep(self, vector: Tensor | None, params: Params) -> None:
-        """Take the place of what was kept; of None nothing is."""
-        self._parts = {} if vector is None else shaped(vector, params)
+    def keep(self, vector: Tensor, params: Params) -> None:
+        """Take it in the place of what was kept."""
+        self._parts = shaped(vector, params)
+
+    def forget(self) -> None:
+        """Keep nothing."""
+        self._parts = {}
 
     def among(self, params: Params) -> Tensor | None:
         """Return a flat copy, where and as precise as these parameters are; None where it is of others."""

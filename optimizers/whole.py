@@ -30,7 +30,7 @@ class Given:
     network: Network  # on the batch whose loss it lowers
     targets: Tensor
     statistics: Network  # on the inputs whose curvature counts: the same, unless others were told
-    search: tuple[Network, Tensor]  # on what a search lowers the loss, and its targets: the same again
+    search: tuple[Network, Tensor] | None  # on what a search lowers the loss, and its targets, if told
 
 
 class Whole(Optimizer, ABC):
@@ -87,7 +87,7 @@ class Whole(Optimizer, ABC):
         with eagerly(), torch.autocast(inputs.device.type, enabled=False):  # curvature needs all digits
             network = Network(self._model, inputs)
             other = network if statistics is None else Network(self._model, statistics)
-            searched = (network, targets) if search is None else (Network(self._model, search[0]), search[1])
+            searched = None if search is None else (Network(self._model, search[0]), search[1])
             return self._taken(Given(network=network, targets=targets, statistics=other, search=searched))
 
     def _taken(self, given: Given) -> Step:

@@ -40,20 +40,24 @@ def conjugate_gradients(
     max_iterations: int = 250,
     progress: float = 1e-4,  # ε of eq. 4.2; 0 turns the rule off
     tolerance: float = 0.0,  # of ‖A x - b‖ / ‖b‖
-    keep: Callable[[int], bool] | None = None,  # which iterates, beside the last
+    keep: Callable[[int], bool] | None = None,  # which iterates, 0 for the start, beside the last
     stop: Callable[[int, Tensor], bool] | None = None,  # a rule of the caller's own, asked of each iterate
 ) -> Solved:
     """Return the iterate at which the first of the rules stops: see `Solved.stopped`.
 
-    On negative curvature it is the last iterate before it. Dot products are summed in float64.
+    On negative curvature it is the last iterate before it. Dot products are summed in float64. At no time are
+    there more than six vectors, what is kept and what a product takes for itself not counted.
     """
-    x = torch.zeros_like(b) if start is None else start.clone()
+    x = torch.zeros_like(b) if start is None else start  # is never written to
     inverse = precondition or (lambda vector: vector)
     residual = -b if start is None else product(x) - b
     small = tolerance * _dot(b, b) ** 0.5
+    objectives, stopped = [_dot(residual - b, x) / 2], MAX_ITERATIONS
+    iterates = {0: x} if keep is not None and keep(0) else {}
+    del b, start
     y = inverse(residual)
     p, ry = -y, _dot(residual, y)
-    objectives, iterates, stopped = [_dot(residual - b, x) / 2], {}, MAX_ITERATIONS
+    del y
 
     for i in range(1, max_iterations + 1):
         squared = ry if precondition is None or small == 0 else _dot(residual, residual)
@@ -68,10 +72,12 @@ def conjugate_gradients(
         step = ry / curvature
         objectives.append(objectives[-1] - step * ry / 2)  # q(x_i) = ½ (r - b)ᵀ x, free of charge
         x = torch.add(x, p, alpha=step)
-        residual = torch.add(residual, ap, alpha=step)
+        residual.add_(ap, alpha=step)
+        del ap
         y = inverse(residual)
         before, ry = ry, _dot(residual, y)
-        p = torch.sub(p * (ry / before), y)
+        p.mul_(ry / before).sub_(y)
+        del y
 
         if keep is not None and keep(i):
             iterates[i] = x

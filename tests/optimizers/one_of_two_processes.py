@@ -52,6 +52,9 @@ OPTIMIZERS = {
     "EKFAC": made(EKFAC, targets="exact", refresh_every=2),
     "GaussNewton": made(GaussNewton),
     "HessianFree": made(HessianFree, damping=1.0, structural=0.1, curvature_from_every=2),
+    "HessianFree, by loss": made(
+        HessianFree, damping=0.1, curvature_from_every=2, stop_if_worse_than="best", preconditioner="none"
+    ),
     "HessianFree, Hessian": made(HessianFree, damping=1.0, curvature="hessian"),
     "KFAC": made(KFAC, lr=0.1, targets="exact", refresh_every=2),
     "KFAC, adaptive": made(KFAC, targets="exact", l2=1e-3, refresh_every=5),

@@ -111,6 +111,14 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "cg_steps": Setting(
         default=250, meaning="Steps of conjugate gradients in an update, at most.", low=1, high=10**6
     ),
+    "curvature_from_every": Setting(
+        default=1, meaning="The curvature is that of one of so many examples.", low=1, high=10**6
+    ),
+    "stop_if_worse_than": Setting(
+        default="nothing",
+        meaning="Conjugate gradients stop where the loss is by a tenth of its fall above the iterate of ten "
+        "steps ago, or above the best one.",
+    ),
     "structural": Setting(
         default=0.0, meaning="How much hidden activities resist a change, times the damping.", low=0
     ),
