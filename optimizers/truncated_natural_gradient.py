@@ -101,7 +101,8 @@ class TruncatedNaturalGradient(Whole):
             solution, products = self._solved(product, gradient, given.network)
         if not solution.isfinite().all():
             return None
-        self._last.keep(solution, given.network.params)
+        if settings["warm_start"]:
+            self._last.keep(solution, given.network.params)
         update, told = -lr * solution, {"iterations": products}
         if not self._adapts:
             return update, told

@@ -52,11 +52,12 @@ def conjugate_gradients(
     inverse = precondition or (lambda vector: vector)
     residual = -b if start is None else product(x) - b
     small = tolerance * _dot(b, b) ** 0.5
-    objectives, stopped = [_dot(residual - b, x) / 2], MAX_ITERATIONS
+    objectives, stopped = [(_dot(residual, x) - _dot(b, x)) / 2], MAX_ITERATIONS
     iterates = {0: x} if keep is not None and keep(0) else {}
     del b, start
     y = inverse(residual)
-    p, ry = -y, _dot(residual, y)
+    ry = _dot(residual, y)
+    p = -y
     del y
 
     for i in range(1, max_iterations + 1):
