@@ -30,6 +30,7 @@ from optimizers.rules import register
 from optimizers.step import Step
 from optimizers.transformed_layer import TransformedLayer
 from optimizers.truncated_natural_gradient import TruncatedNaturalGradient
+from optimizers.trust_region import TrustRegion
 from optimizers.unitwise_gauss_newton import UnitwiseGaussNewton
 from optimizers.updated_backpropagation import UpdatedBackpropagation
 
@@ -58,6 +59,7 @@ __all__ = [
     "Step",
     "TransformedLayer",
     "TruncatedNaturalGradient",
+    "TrustRegion",
     "UnitwiseGaussNewton",
     "UpdatedBackpropagation",
     "register",

@@ -10,7 +10,7 @@ from torch import Generator, Tensor, nn
 
 from optimizers.curvature import diagonals
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import TRACED_FROM, Jacobian, hessian
+from optimizers.curvature.products import TRACED_FROM, Jacobian
 from optimizers.curvature.structural import Penalised, Watched, hidden_layers
 from optimizers.curvature.vectors import Params, flat
 from optimizers.damping.levenberg_marquardt import REJECTED, LevenbergMarquardt
@@ -227,11 +227,7 @@ class HessianFree(Whole):
     def _model_of(self, given: Given, damping: float, l2: float) -> "Model":
         network = given.statistics
         if self._curvature == "hessian":
-            targets = given.targets[self._cases]
-            product = hessian(
-                network, lambda outputs: self._objective.loss(outputs, targets), cases=self._cases
-            )
-            return Model(lambda vector: self._of_all([product(vector)], targets)[0], damping, l2)
+            return Model(self._hessian(given, self._cases), damping, l2)
         traced = self._cg_steps >= TRACED_FROM
         if not self._structural:
             jacobian = Jacobian(network, traced=traced, cases=self._cases)

@@ -9,7 +9,7 @@ from torch import Generator, Tensor, autograd, nn
 from torch.optim import Optimizer
 
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import Curved, Jacobian, Product, fisher
+from optimizers.curvature.products import Curved, Jacobian, Product, fisher, hessian
 from optimizers.curvature.vectors import flat, shaped
 from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import UnsupportedModelError
@@ -125,6 +125,17 @@ class Whole(Optimizer, ABC):
 
         def product(vector: Tensor) -> Tensor:
             [curved] = self._of_all([fisher(jacobian, objective, vector)], jacobian.outputs)
+            return curved.add_(vector, alpha=shift)
+
+        return product
+
+    def _hessian(self, given: Given, cases: slice, *, shift: float = 0.0) -> Product:
+        """Return v -> (H + shift I) v, H that of some cases of the batches of all processes."""
+        targets = given.targets[cases]
+        of_own = hessian(given.network, lambda outputs: self._objective.loss(outputs, targets), cases=cases)
+
+        def product(vector: Tensor) -> Tensor:
+            [curved] = self._of_all([of_own(vector)], targets)
             return curved.add_(vector, alpha=shift)
 
         return product

@@ -51,22 +51,22 @@ def conjugate_gradients(
     x = torch.zeros_like(b) if start is None else start  # is never written to
     inverse = precondition or (lambda vector: vector)
     residual = -b if start is None else product(x) - b
-    small = tolerance * _dot(b, b) ** 0.5
-    objectives, stopped = [(_dot(residual, x) - _dot(b, x)) / 2], MAX_ITERATIONS
+    small = tolerance * dot(b, b) ** 0.5
+    objectives, stopped = [(dot(residual, x) - dot(b, x)) / 2], MAX_ITERATIONS
     iterates = {0: x} if keep is not None and keep(0) else {}
     del b, start
     y = inverse(residual)
-    ry = _dot(residual, y)
+    ry = dot(residual, y)
     p = -y
     del y
 
     for i in range(1, max_iterations + 1):
-        squared = ry if precondition is None or small == 0 else _dot(residual, residual)
+        squared = ry if precondition is None or small == 0 else dot(residual, residual)
         if squared <= small**2:
             stopped = RESIDUAL
             break
         ap = product(p)
-        curvature = _dot(p, ap)
+        curvature = dot(p, ap)
         if not curvature > 0:  # also when it is no number
             stopped = CURVATURE
             break
@@ -76,7 +76,7 @@ def conjugate_gradients(
         residual.add_(ap, alpha=step)
         del ap
         y = inverse(residual)
-        before, ry = ry, _dot(residual, y)
+        before, ry = ry, dot(residual, y)
         p.mul_(ry / before).sub_(y)
         del y
 
@@ -98,5 +98,6 @@ def _progress_is_small(objectives: list[float], progress: float) -> bool:
     return i > k and objectives[i] < 0 and (objectives[i] - objectives[i - k]) / objectives[i] < progress
 
 
-def _dot(first: Tensor, second: Tensor) -> float:
+def dot(first: Tensor, second: Tensor) -> float:
+    """Return their dot product, summed in float64."""
     return float((first * second).sum(dtype=torch.float64))

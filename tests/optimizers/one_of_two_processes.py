@@ -31,6 +31,7 @@ from optimizers import (
     Newton,
     OnlineNaturalGradient,
     TruncatedNaturalGradient,
+    TrustRegion,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
@@ -72,6 +73,7 @@ OPTIMIZERS = {
     ),
     "PRONG": made(PRONG, momentum=0.5, refresh_every=2),
     "TruncatedNaturalGradient": made(TruncatedNaturalGradient, damping=1.0, adapts=True),
+    "TrustRegion": made(TrustRegion, curvature_from_every=2),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton),
     "UpdatedBackpropagation": made(UpdatedBackpropagation),
 }
@@ -84,6 +86,7 @@ TAKE_BATCHES = (
     NaturalGradient,
     Newton,
     TruncatedNaturalGradient,
+    TrustRegion,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )

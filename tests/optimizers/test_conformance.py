@@ -40,6 +40,7 @@ from optimizers import (
     Newton,
     OnlineNaturalGradient,
     TruncatedNaturalGradient,
+    TrustRegion,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
@@ -85,6 +86,7 @@ OPTIMIZERS = {
     "TruncatedNaturalGradient": made(
         TruncatedNaturalGradient, lr=0.5, damping=1.0, adapts=True, iterations=10
     ),
+    "TrustRegion": made(TrustRegion, radius=0.5, cg_steps=10),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton, lr=0.05),
     "UpdatedBackpropagation": made(UpdatedBackpropagation, lr=0.02),
 }

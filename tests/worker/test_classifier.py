@@ -109,6 +109,7 @@ SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
         {"optimizer": "unitwise_gauss_newton", "hidden": 8},
         {"optimizer": "krylov_subspace_descent", "batch_size": 500},
         {"optimizer": "hessian_free", "batch_size": 500, "cg_steps": 20},
+        {"optimizer": "trust_region", "batch_size": 500, "cg_steps": 20},
     ],
     ids=lambda config: config["optimizer"],
 )

@@ -28,6 +28,7 @@ from optimizers import (
     Newton,
     OnlineNaturalGradient,
     TruncatedNaturalGradient,
+    TrustRegion,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
@@ -110,6 +111,12 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     ),
     "cg_steps": Setting(
         default=250, meaning="Steps of conjugate gradients in an update, at most.", low=1, high=10**6
+    ),
+    "radius": Setting(
+        default=1.0, meaning="How long a step may be, in the beginning; it follows the steps.", above=0
+    ),
+    "curvature": Setting(
+        default="gauss_newton", meaning="The matrix of the model that a step minimises."
     ),
     "curvature_from_every": Setting(
         default=1, meaning="The curvature is that of one of so many examples.", low=1, high=10**6
@@ -240,6 +247,11 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
     ),
     "truncated_natural_gradient": _row(
         TruncatedNaturalGradient, "Natural gradient by a few steps of conjugate gradients.", draws=True
+    ),
+    "trust_region": _row(
+        TrustRegion,
+        "Minimises a quadratic model by conjugate gradients, as far as a radius that follows how well it "
+        "foresees.",
     ),
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(
