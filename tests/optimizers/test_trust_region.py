@@ -128,10 +128,17 @@ def test_by_the_hessian_it_leaves_a_saddle_along_negative_curvature():
         nn.init.constant_(layer.weight, value)
     batch = torch.ones(4, 1).double(), torch.ones(4, 1).double()
 
+    def loss(place):
+        return squared_error().loss(batch[0] * place.prod(), batch[1])
+
+    start = weights(model)
+    gradient, matrix = torch.func.grad(loss)(start), torch.func.hessian(loss)(start)
+
     found, step = move(model, TrustRegion(model, squared_error(), radius=0.5, curvature="hessian"), batch)
 
     assert found.norm().item() == pytest.approx(0.5)
     assert (found > 0.2).all()
+    assert step.model_change == pytest.approx(model_change(matrix, gradient, found))
     assert step.loss_after < step.loss
 
 
