@@ -20,7 +20,7 @@ from optimizers.hyperparameter import Hyperparameter
 from optimizers.last_vector import LastVector
 from optimizers.objectives import Objective
 from optimizers.processes import Group
-from optimizers.solvers.cg import Product, Solved, conjugate_gradients
+from optimizers.solvers.cg import RESIDUAL, Product, Solved, conjugate_gradients
 from optimizers.solvers.iterates import Heights, Worsening, back_tracked, is_kept, lowest
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
@@ -69,7 +69,7 @@ class HessianFree(Whole):
         Hyperparameter(name="stop_if_worse_than", kind="categorical", default="nothing", choices=WORSE_THAN),
     )
     _own = Whole._own | {  # noqa: SLF001
-        "_cg_steps", "_progress", "_worse_than", "_preconditioner", "_exponent", "_curvature", "_cases",
+        "_progress", "_worse_than", "_preconditioner", "_exponent", "_curvature", "_cases",
         "_structural", "_hidden", "_last",
     }  # fmt: skip
 
@@ -114,7 +114,7 @@ class HessianFree(Whole):
             raise ValueError(f"structural must be finite and at least 0, got {structural!r}. Try 0.03.")
         if structural and curvature == "hessian":
             raise ValueError("structural damping is a part of the Gauss-Newton matrix; take that curvature.")
-        settings = {"lr": lr, "damping": damping, "l2": l2, "warm_start": warm_start}
+        settings = {"lr": lr, "damping": damping, "l2": l2, "warm_start": warm_start, "cg_steps": cg_steps}
         super().__init__(model, objective, settings, generator, group)
         hidden = hidden_layers(self._model) if hidden is None else hidden
         if structural and not hidden:
@@ -122,7 +122,7 @@ class HessianFree(Whole):
                 "structural damping holds hidden layers, and none is known. Name them in `hidden`."
             )
         Watched(self._model, hidden)  # refuses unknown names
-        self._cg_steps, self._progress, self._worse_than = cg_steps, progress, stop_if_worse_than
+        self._progress, self._worse_than = progress, stop_if_worse_than
         self._preconditioner, self._exponent = preconditioner, exponent
         self._curvature, self._cases = curvature, slice(None, None, curvature_from_every)
         self._structural, self._hidden = structural, tuple(hidden)
@@ -162,7 +162,7 @@ class HessianFree(Whole):
                 -gradient,
                 start=self._start(network),
                 precondition=precondition,
-                max_iterations=self._cg_steps,
+                max_iterations=int(settings["cg_steps"]),
                 progress=self._progress,
                 keep=is_kept if given.search is None else lambda number: number == 0 or is_kept(number),
                 stop=worsening,
@@ -202,7 +202,8 @@ class HessianFree(Whole):
         number = self._chosen(given, solved, heights)
         update = solved.iterates[number]
         change, slope = model.undamped(update, solved.objectives[number]), float(gradient @ update)
-        if slope < 0 or not solved.iterations:
+        has_arrived = solved.stopped == RESIDUAL and not solved.iterations
+        if slope < 0 or has_arrived:
             judgement = rule.judge(
                 before=heights.before,
                 after=heights(number, update),
@@ -228,7 +229,7 @@ class HessianFree(Whole):
         network = given.statistics
         if self._curvature == "hessian":
             return Model(self._hessian(given, self._cases), damping, l2)
-        traced = self._cg_steps >= TRACED_FROM
+        traced = self.param_groups[0]["cg_steps"] >= TRACED_FROM
         if not self._structural:
             jacobian = Jacobian(network, traced=traced, cases=self._cases)
             return Model(self._fisher(jacobian, self._objective), damping, l2)

@@ -486,6 +486,65 @@ def test_other_cases_that_are_those_of_the_batch_change_no_step(a_network, a_bat
     assert torch.equal(*moves)
 
 
+@pytest.mark.row(132)
+def test_where_the_first_curvature_is_negative_damping_rises_until_there_is_a_step():
+    """Of (a b x - 1)² the Hessian near a = b = 0 bends down along the gradient."""
+    model = nn.Sequential(nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)).double()
+    for layer in model:
+        nn.init.constant_(layer.weight, 0.1)
+    batch = torch.ones(4, 1).double(), torch.ones(4, 1).double()
+    optimizer = HessianFree(model, squared_error(), damping=0.1, curvature="hessian", preconditioner="none")
+    first, *_, last = [optimizer.step(*batch) for _ in range(12)]
+
+    assert first.iterations == first.update_norm == 0
+    assert first.damping < last.damping
+    assert last.loss_after < first.loss / 2
+
+
+# Remedies against a step that fits its batch alone
+
+
+def others_after(examples=20, lr=1.0, **settings):
+    """The loss of other cases after three updates on so many noisy ones."""
+    torch.manual_seed(0)
+    truth = torch.randn(10, 3, dtype=torch.float64)
+    model = nn.Sequential(nn.Linear(10, 12), nn.Tanh(), nn.Linear(12, 3)).double()
+    inputs, noise = torch.randn(2, 2400, 10, generator=torch.Generator().manual_seed(1)).double()
+    targets = (inputs @ truth + 2.0 * (noise @ truth)).argmax(dim=1)
+    optimizer = HessianFree(model, CrossEntropy(), lr=lr, damping=1e-3, **settings)
+    for update in range(3):
+        cases = slice(update * examples, (update + 1) * examples)
+        optimizer.step(inputs[cases], targets[cases])
+    return CrossEntropy().loss(model(inputs[-600:]), targets[-600:]).item()
+
+
+@pytest.mark.row(168)
+@pytest.mark.parametrize(
+    "remedy",
+    [{"cg_steps": 3}, {"examples": 200, "curvature_from_every": 10}, {"lr": 0.3}],
+    ids=["few steps of conjugate gradients", "a larger batch for the gradient", "a small rate"],
+)
+def test_each_remedy_against_a_step_that_fits_its_batch_alone_leaves_other_cases_better(remedy):
+    assert others_after(**remedy) < others_after()
+
+
+@pytest.mark.row(168)
+def test_rate_and_steps_of_conjugate_gradients_may_fall_towards_the_end(a_network, a_batch):
+    model = a_network(4, 5, 3)
+    optimizer = HessianFree(model, CrossEntropy(), damping=1.0, progress=0.0)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda update: 1 - update / 4)
+    norms, iterations = [], []
+    for cg_steps in (9, 6, 3, 1):
+        optimizer.param_groups[0]["cg_steps"] = cg_steps
+        step = optimizer.step(*a_batch(12, 4, 3))
+        norms.append(step.update_norm)
+        iterations.append(step.iterations)
+        falling.step()
+
+    assert iterations == [9, 6, 3, 1]
+    assert norms == sorted(norms, reverse=True)
+
+
 # Structural damping
 
 

@@ -123,6 +123,25 @@ def test_every_optimizer_learns_the_digits(config):
     assert context.curve[-1][1]["validation_loss"] == loss
 
 
+@pytest.mark.row(134)
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"optimizer": "stochastic_hessian_free", "batch_size": 100},
+        {"optimizer": "stochastic_hessian_free", "batch_size": 100, "lr_schedule": "final_annealing"},
+        {"optimizer": "subsampled_newton_cg", "batch_size": 200, "batch_schedule": "by_variance"},
+        {
+            "optimizer": "subsampled_newton_cg",
+            "batch_size": 200,
+            "batch_schedule": "exponential",
+            "batch_full_at": 12,
+        },
+    ],
+)
+def test_presets_of_hessian_free_optimization_learn_the_digits(config):
+    assert train(config | {"updates": 20, "points": 1}, Alone()) < 1.0
+
+
 @pytest.mark.parametrize("network", ["convolutional", "digits_wide", "digits_convolutional"])
 def test_every_network_that_fits_the_digits_learns_them(network):
     assert train({"network": network, "epochs": 4, "lr": 0.05}, Alone()) < 0.6

@@ -146,11 +146,18 @@ NAMES: Final[Mapping[tuple[str, str], str]] = {  # of the config, where they are
 }
 
 
-def _row(kind: Kind, meaning: str, *, draws: bool = False) -> Optimizer:
-    """Return the row of a class; one that draws has a stream of its own."""
+def _row(
+    kind: Kind, meaning: str, *, draws: bool = False, preset: Mapping[str, Mapping[str, Any]] | None = None
+) -> Optimizer:
+    """Return the row of a class; one that draws has a stream of its own.
+
+    A preset changes the defaults of some settings, and where to look for them.
+    """
+    changes = preset or {}
+    declared = [replace(each, **changes.get(each.name, {})) for each in kind.hyperparameters]
     return Optimizer(
         meaning=meaning,
-        settings={_name(each): _setting(each) for each in kind.hyperparameters},
+        settings={_name(each): _setting(each) for each in declared},
         build=partial(_build, kind, draws=draws),
         is_first_order=False,
     )
@@ -240,6 +247,30 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
         HessianFree,
         "Minimises a quadratic model by conjugate gradients, from products with the curvature alone.",
         draws=True,
+    ),
+    "stochastic_hessian_free": _row(
+        HessianFree,
+        "`hessian_free` for small batches: few steps of conjugate gradients, which begin with much of the "
+        "last solution, so that it acts as momentum.",
+        draws=True,
+        preset={
+            "damping": {"default": 1.0},
+            "cg_steps": {"default": 30, "low": 25, "high": 50},
+            "warm_start": {"default": 0.95, "low": 0.5, "high": 1.0},
+        },
+    ),
+    "subsampled_newton_cg": _row(
+        HessianFree,
+        "`hessian_free` with the curvature of few of the examples whose gradient it takes, by few steps of "
+        "conjugate gradients from 0 on.",
+        draws=True,
+        preset={
+            "damping": {"default": 0.1, "low": 1e-3, "high": 10.0},
+            "warm_start": {"default": 0.0},
+            "cg_steps": {"default": 10, "low": 2, "high": 30},
+            "preconditioner": {"default": "none"},
+            "curvature_from_every": {"default": 10, "low": 2, "high": 20},
+        },
     ),
     "krylov_subspace_descent": _row(
         KrylovSubspaceDescent,

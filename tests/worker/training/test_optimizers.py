@@ -161,6 +161,7 @@ def test_every_optimizer_is_worth_a_search_by_default(name):
 OTHER = {  # than the default; what has no effect alone comes with what gives it one
     ("centred_gradient_descent", "memory"): {"memory": 0.5, "consistent_bias": True},
     ("newton", "negative_curvature"): {"negative_curvature": "absolute", "damping": 1e-4, "lr": 0.1},
+    ("subsampled_newton_cg", "stop_if_worse_than"): {"stop_if_worse_than": "best", "damping": 1e-4},
 }
 SETTINGS = [(name, setting) for name, row in SECOND_ORDER.items() for setting in row.settings]
 
