@@ -47,8 +47,9 @@ class HessianFree(Whole):
     multiplies the step.
 
     `stop_if_worse_than` also stops them by the loss of the cases whose curvature it is: where that has risen
-    by a tenth of all that it had fallen, above what it was ten steps ago or at best. The next ones begin with
-    the best iterate then. `step` takes other cases as `search`, and the iterate is the best one for those.
+    by a tenth of all that it had fallen, above what it was ten steps ago or at best. By the former rule the
+    next ones begin with the best iterate. `step` takes other cases as `search`, and the iterate is the best
+    one for those.
 
     With `structural` above 0 the activities of hidden layers resist a change too, `structural` times λ as
     much: for recurrent networks, whose hidden states a small step may change by more than the model knows.
@@ -211,8 +212,10 @@ class HessianFree(Whole):
                 moved=bool(update.any()),
                 dtype=gradient.dtype,
             )
-            best = solved.iterations if worsening is None else worsening.best
-            self._last.keep(solved.iterates[best], given.network.params)
+            kept = solved.iterations
+            if worsening is not None and self._worse_than == "ten_steps_ago":
+                kept = worsening.best
+            self._last.keep(solved.iterates[kept], given.network.params)
         height_at = heights.along(number, update)
         alpha = backtrack(height_at, loss=heights.before, slope=slope)
         settings["damping"] = rule.next(float(settings["damping"]), judgement)
