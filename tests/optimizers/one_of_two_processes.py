@@ -54,7 +54,12 @@ OPTIMIZERS = {
     "GaussNewton": made(GaussNewton),
     "HessianFree": made(HessianFree, damping=1.0, structural=0.1, curvature_from_every=2),
     "HessianFree, by loss": made(
-        HessianFree, damping=0.1, curvature_from_every=2, stop_if_worse_than="best", preconditioner="none"
+        HessianFree,
+        damping=0.3,
+        cg_steps=10,
+        curvature_from_every=2,
+        stop_if_worse_than="best",
+        preconditioner="none",
     ),
     "HessianFree, Hessian": made(HessianFree, damping=1.0, curvature="hessian"),
     "KFAC": made(KFAC, lr=0.1, targets="exact", refresh_every=2),

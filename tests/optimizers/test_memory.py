@@ -11,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from optimizers import CrossEntropy, HessianFree, TruncatedNaturalGradient
+from optimizers import CrossEntropy, HessianFree, TruncatedNaturalGradient, TrustRegion
 from optimizers.curvature.products import TRACED_FROM
 from optimizers.solvers.iterates import is_kept
 
@@ -91,6 +91,20 @@ def test_the_truncated_natural_gradient_takes_six_vectors_beside_the_gradient(a_
     assert step.iterations > 2
     assert live.most <= (GRADIENT + VECTORS + SMALL) * size
     assert sum(live.bytes.values()) <= (("warm_start" in settings) + SMALL) * size
+
+
+def test_a_trust_region_takes_six_vectors_beside_the_gradient_and_keeps_none(a_network, a_batch):
+    live, step, size = updated(
+        lambda model: TrustRegion(
+            model, CrossEntropy(), radius=10.0, cg_steps=TRACED_FROM - 1, tolerance=0.0, l2=1e-3
+        ),
+        a_network,
+        a_batch,
+    )
+
+    assert step.iterations > 2
+    assert live.most <= (GRADIENT + VECTORS + SMALL) * size
+    assert sum(live.bytes.values()) <= SMALL * size
 
 
 def test_a_record_of_the_forward_pass_takes_copies_of_weights_and_no_vector_more(a_network, a_batch):
