@@ -43,6 +43,7 @@ from optimizers.stochastic_meta_descent import StochasticMetaDescent
 from optimizers.tonga import TONGA
 from optimizers.transformed_layer import TransformedLayer
 from optimizers.truncated_natural_gradient import TruncatedNaturalGradient
+from optimizers.trust_region import TrustRegion
 from optimizers.unitwise_gauss_newton import UnitwiseGaussNewton
 from optimizers.updated_backpropagation import UpdatedBackpropagation
 from optimizers.vsgd import VSGD
@@ -86,6 +87,7 @@ __all__ = [
     "StochasticMetaDescent",
     "TransformedLayer",
     "TruncatedNaturalGradient",
+    "TrustRegion",
     "UnitwiseGaussNewton",
     "UpdatedBackpropagation",
     "register",

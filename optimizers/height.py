@@ -1,5 +1,5 @@
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import torch
@@ -21,23 +21,24 @@ class Height:
     targets: Tensor
     l2: float
     processes: Processes
+    cases: slice = field(default_factory=lambda: slice(None))  # of the batch, those that count
 
     def __call__(self, update: Tensor) -> float:
-        moved = _moved(self.network.params, update)
-        own = float(self.objective.loss(self.network(moved), self.targets))
-        height = self.processes.mean(own, len(self.targets), update.device)
+        moved, targets = _moved(self.network.params, update), self.targets[self.cases]
+        own = float(self.objective.loss(self.network(moved, self.cases), targets))
+        height = self.processes.mean(own, len(targets), update.device)
         height += self.l2 / 2 * float(flat(moved).square().sum()) if self.l2 else 0.0
         return math.inf if math.isnan(height) else height
 
     def slope(self, update: Tensor) -> tuple[float, Tensor]:
         """Return h and ∇h at θ + δ."""
         with torch.enable_grad():
-            place = update.detach().requires_grad_()
+            place, targets = update.detach().requires_grad_(), self.targets[self.cases]
             moved = _moved(self.network.params, place)
-            loss = self.objective.loss(self.network(moved), self.targets)
+            loss = self.objective.loss(self.network(moved, self.cases), targets)
             loss = loss + self.l2 / 2 * flat(moved).square().sum() if self.l2 else loss
             (slope,) = torch.autograd.grad(loss, place)
-        height, slope = self.processes.means([loss.detach(), slope], len(self.targets))
+        height, slope = self.processes.means([loss.detach(), slope], len(targets))
         return math.inf if height.isnan() else float(height), slope
 
 

@@ -10,16 +10,18 @@ from torch import Generator, Tensor, nn
 
 from optimizers.curvature import diagonals
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import TRACED_FROM, Curved, Jacobian, fisher, hessian
+from optimizers.curvature.products import TRACED_FROM, Jacobian
 from optimizers.curvature.structural import Penalised, Watched, hidden_layers
-from optimizers.curvature.vectors import Params, flat, shaped
+from optimizers.curvature.vectors import Params, flat
 from optimizers.damping.levenberg_marquardt import REJECTED, LevenbergMarquardt
 from optimizers.damping.line_search import backtrack
 from optimizers.height import Height
 from optimizers.hyperparameter import Hyperparameter
+from optimizers.last_vector import LastVector
 from optimizers.objectives import Objective
 from optimizers.processes import Group
-from optimizers.solvers.cg import Product, Solved, conjugate_gradients
+from optimizers.solvers.cg import RESIDUAL, Product, Solved, conjugate_gradients
+from optimizers.solvers.iterates import Heights, Worsening, back_tracked, is_kept, lowest
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 from optimizers.usual_loop import needs_the_batch
@@ -28,8 +30,9 @@ from optimizers.whole import Given, Whole
 Curvature: TypeAlias = Literal["gauss_newton", "hessian"]
 Preconditioner: TypeAlias = Literal["empirical_fisher", "gauss_newton", "none"]
 PRECONDITIONERS: Final = ("empirical_fisher", "gauss_newton", "none")
+WorseThan: TypeAlias = Literal["nothing", "ten_steps_ago", "best"]
+WORSE_THAN: Final = ("nothing", "ten_steps_ago", "best")
 
-SPACING = 1.3  # iterates number 1, 1.3, 1.3², … are kept, rounded up
 LEAST = 1e-12  # of the largest: the least entry of the preconditioner
 
 
@@ -42,6 +45,11 @@ class HessianFree(Whole):
     and stop when the model gets hardly lower. Of their iterates the one is taken from which on, going
     backwards, the loss of the batch rises; a line search shortens it until that falls far enough. lr
     multiplies the step.
+
+    `stop_if_worse_than` also stops them by the loss of the cases whose curvature it is: where that has risen
+    by a tenth of all that it had fallen, above what it was ten steps ago or at best. By the former rule the
+    next ones begin with the best iterate. `step` takes other cases as `search`, and the iterate is the best
+    one for those.
 
     With `structural` above 0 the activities of hidden layers resist a change too, `structural` times λ as
     much: for recurrent networks, whose hidden states a small step may change by more than the model knows.
@@ -58,10 +66,12 @@ class HessianFree(Whole):
         Hyperparameter(
             name="preconditioner", kind="categorical", default="empirical_fisher", choices=PRECONDITIONERS
         ),
+        Hyperparameter(name="curvature_from_every", kind="int", default=1, low=1, high=10),
+        Hyperparameter(name="stop_if_worse_than", kind="categorical", default="nothing", choices=WORSE_THAN),
     )
     _own = Whole._own | {  # noqa: SLF001
-        "_cg_steps", "_progress", "_preconditioner", "_exponent", "_curvature", "_cases", "_structural",
-        "_hidden", "_last",
+        "_progress", "_worse_than", "_preconditioner", "_exponent", "_curvature", "_cases",
+        "_structural", "_hidden", "_last",
     }  # fmt: skip
 
     def __init__(
@@ -75,6 +85,7 @@ class HessianFree(Whole):
         warm_start: float = 0.95,  # ζ, of the last solution
         cg_steps: int = 250,  # at most
         progress: float = 1e-4,  # ε of eq. 4.2
+        stop_if_worse_than: WorseThan = "nothing",
         preconditioner: Preconditioner = "empirical_fisher",
         exponent: float = 0.75,  # ξ
         curvature: Curvature = "gauss_newton",
@@ -94,15 +105,17 @@ class HessianFree(Whole):
             raise ValueError(
                 f"preconditioner is one of {', '.join(PRECONDITIONERS)}; got {preconditioner!r}."
             )
+        if stop_if_worse_than not in WORSE_THAN:
+            raise ValueError(
+                f"stop_if_worse_than is one of {', '.join(WORSE_THAN)}; got {stop_if_worse_than!r}."
+            )
         if curvature not in {"gauss_newton", "hessian"}:
             raise ValueError(f"curvature is 'gauss_newton' or 'hessian', got {curvature!r}.")
         if not 0 <= structural < math.inf:
             raise ValueError(f"structural must be finite and at least 0, got {structural!r}. Try 0.03.")
         if structural and curvature == "hessian":
             raise ValueError("structural damping is a part of the Gauss-Newton matrix; take that curvature.")
-        if curvature_from_every > 1 and curvature == "hessian":
-            raise ValueError("The Hessian is that of the whole batch: leave curvature_from_every at 1.")
-        settings = {"lr": lr, "damping": damping, "l2": l2, "warm_start": warm_start}
+        settings = {"lr": lr, "damping": damping, "l2": l2, "warm_start": warm_start, "cg_steps": cg_steps}
         super().__init__(model, objective, settings, generator, group)
         hidden = hidden_layers(self._model) if hidden is None else hidden
         if structural and not hidden:
@@ -110,20 +123,29 @@ class HessianFree(Whole):
                 "structural damping holds hidden layers, and none is known. Name them in `hidden`."
             )
         Watched(self._model, hidden)  # refuses unknown names
-        self._cg_steps, self._progress = cg_steps, progress
+        self._progress, self._worse_than = progress, stop_if_worse_than
         self._preconditioner, self._exponent = preconditioner, exponent
         self._curvature, self._cases = curvature, slice(None, None, curvature_from_every)
         self._structural, self._hidden = structural, tuple(hidden)
-        self._last: Params = {}  # the last solution, by name: layers may be unfrozen
+        self._last = LastVector()  # solution
 
     @needs_the_batch
     def step(  # type: ignore[override]  # a batch, no closure
-        self, inputs: Tensor, targets: Tensor, *, statistics: Tensor | None = None
+        self,
+        inputs: Tensor,
+        targets: Tensor,
+        *,
+        statistics: Tensor | None = None,
+        search: tuple[Tensor, Tensor] | None = None,
     ) -> Step:
-        """Take one update on a batch, with the curvature of these inputs, or of those in `statistics`."""
+        """Take one update on a batch, with the curvature of these inputs, or of those in `statistics`.
+
+        Of the iterates the one is taken that is lowest for the inputs and targets of `search`, which may be
+        the start; without them the one that going back along the batch's own losses leads to.
+        """
         if statistics is not None and self._curvature == "hessian":
             raise ValueError("The Hessian asks for targets: it can be that of the batch alone.")
-        return self._precisely(inputs, targets, statistics)
+        return self._precisely(inputs, targets, statistics, search)
 
     def _update(
         self, given: Given, gradient: Tensor, watch: Stopwatch
@@ -134,44 +156,72 @@ class HessianFree(Whole):
             model = self._model_of(given, damping, l2)
             precondition = self._preconditioned(network, targets, damping + l2)
         with torch.no_grad(), watch.phase("solve"):
+            heights = Heights(Height(self._objective, network, targets, l2, self._processes), gradient)
+            worsening = self._worsening(given, gradient, heights)
             solved = conjugate_gradients(
                 model.damped,
                 -gradient,
                 start=self._start(network),
                 precondition=precondition,
-                max_iterations=self._cg_steps,
+                max_iterations=int(settings["cg_steps"]),
                 progress=self._progress,
-                keep=is_kept,
+                keep=is_kept if given.search is None else lambda number: number == 0 or is_kept(number),
+                stop=worsening,
             )
         with torch.no_grad(), watch.phase("judge"):
-            height = Height(self._objective, network, targets, l2, self._processes)
-            return self._judged(network, gradient, solved, model, height)
+            return self._judged(given, gradient, solved, model, heights, worsening)
+
+    def _worsening(self, given: Given, gradient: Tensor, heights: Heights) -> Worsening | None:
+        """Return what stops conjugate gradients by the loss of the cases whose curvature it is."""
+        if self._worse_than == "nothing":
+            return None
+        if self._cases.step > 1:
+            l2 = float(self.param_groups[0]["l2"])
+            height = Height(self._objective, given.network, given.targets, l2, self._processes, self._cases)
+            heights = Heights(height, gradient)
+        return Worsening(heights, above=self._worse_than)
+
+    def _chosen(self, given: Given, solved: Solved, heights: Heights) -> int:
+        """Return the number of the iterate to take."""
+        if given.search is None:
+            return back_tracked(solved.iterates, heights)
+        l2 = float(self.param_groups[0]["l2"])
+        height = Height(self._objective, *given.search, l2, self._processes)
+        return lowest(solved.iterates, Heights(height, solved.solution))
 
     def _judged(
-        self, network: Network, gradient: Tensor, solved: Solved, model: "Model", height: Height
+        self,
+        given: Given,
+        gradient: Tensor,
+        solved: Solved,
+        model: "Model",
+        heights: Heights,
+        worsening: Worsening | None,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Return the step, after going back along the iterates and along itself; damping follows ρ."""
-        settings, rule = self.param_groups[0], LevenbergMarquardt()
-        before = height(torch.zeros_like(gradient))
-        number, after = back_tracked(solved, height)
+        """Return the step, after a choice of iterate and going back along it; damping follows ρ."""
+        settings, rule, judgement = self.param_groups[0], LevenbergMarquardt(), REJECTED
+        number = self._chosen(given, solved, heights)
         update = solved.iterates[number]
-        change = model.undamped(update, solved.objectives[number])
-        slope = float(gradient @ update)
-        descends = slope < 0 or not update.any()
-        judgement = REJECTED
-        if descends:
+        change, slope = model.undamped(update, solved.objectives[number]), float(gradient @ update)
+        has_arrived = solved.stopped == RESIDUAL and not solved.iterations
+        if slope < 0 or has_arrived:
             judgement = rule.judge(
-                before=before,
-                after=after,
+                before=heights.before,
+                after=heights(number, update),
                 model_change=change,
                 moved=bool(update.any()),
                 dtype=gradient.dtype,
             )
-        alpha = backtrack(lambda alpha: height(alpha * update), loss=before, slope=slope)
+            kept = solved.iterations
+            if worsening is not None and self._worse_than == "ten_steps_ago":
+                kept = worsening.best
+            self._last.keep(solved.iterates[kept], given.network.params)
+        height_at = heights.along(number, update)
+        alpha = backtrack(height_at, loss=heights.before, slope=slope)
         settings["damping"] = rule.next(float(settings["damping"]), judgement)
-        self._last = shaped(solved.solution, network.params) if descends else {}
-        return float(settings["lr"]) * alpha * update, {
-            "loss_after": height(alpha * update),
+        share = float(settings["lr"]) * alpha
+        return share * update, {
+            "loss_after": height_at(share),
             "scale": alpha,
             "model_change": change,
             "reduction_ratio": judgement.ratio,
@@ -181,12 +231,11 @@ class HessianFree(Whole):
     def _model_of(self, given: Given, damping: float, l2: float) -> "Model":
         network = given.statistics
         if self._curvature == "hessian":
-            product = hessian(network, lambda outputs: self._objective.loss(outputs, given.targets))
-            return Model(lambda vector: self._of_all([product(vector)], given.targets)[0], damping, l2)
-        traced = self._cg_steps >= TRACED_FROM
+            return Model(self._hessian(given, self._cases), damping, l2)
+        traced = self.param_groups[0]["cg_steps"] >= TRACED_FROM
         if not self._structural:
             jacobian = Jacobian(network, traced=traced, cases=self._cases)
-            return Model(self._product(jacobian, self._objective), damping, l2)
+            return Model(self._fisher(jacobian, self._objective), damping, l2)
         watched = Network(Watched(self._model, self._hidden), network.inputs)
         watched.masks = {f"model.{name}": masks for name, masks in network.masks.items()}
         jacobian = Jacobian(watched, traced=traced, cases=self._cases)
@@ -194,15 +243,10 @@ class HessianFree(Whole):
         penalised = Penalised(objective=self._objective, strength=self._structural * damping, outputs=size)
 
         def length(update: Tensor) -> float:
-            [mean] = self._of_all([penalised.length(jacobian.push(update))], network.inputs[self._cases])
+            [mean] = self._of_all([penalised.length(jacobian.push(update))], jacobian.outputs)
             return penalised.strength * float(mean)
 
-        return Model(self._product(jacobian, penalised), damping, l2, length)
-
-    def _product(self, jacobian: Jacobian, objective: Curved) -> Product:
-        """Return v -> B v, B that of the cases of all processes."""
-        cases = jacobian.network.inputs[self._cases]
-        return lambda vector: self._of_all([fisher(jacobian, objective, vector)], cases)[0]
+        return Model(self._fisher(jacobian, penalised), damping, l2, length)
 
     def _preconditioned(self, network: Network, targets: Tensor, shift: float) -> Product | None:
         """Return v -> P⁻¹ v, P = (diag B + λ + η)^ξ."""
@@ -221,19 +265,18 @@ class HessianFree(Whole):
         return diagonals.chapelle_erhan(network, self._objective, signs)
 
     def _start(self, network: Network) -> Tensor | None:
-        if self._last.keys() != network.params.keys():
-            return None
-        last = {name: tensor.to(network.params[name]) for name, tensor in self._last.items()}
-        return float(self.param_groups[0]["warm_start"]) * flat(last)
+        last = self._last.among(network.params)
+        self._last.forget()  # so that it is not in memory beside those of conjugate gradients
+        return None if last is None else last.mul_(float(self.param_groups[0]["warm_start"]))
 
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
-        return {**super().state_dict(), "last": dict(self._last)}
+        return {**super().state_dict(), "last": self._last.state_dict()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over settings, damping, last solution and random stream of a saved optimizer."""
         super().load_state_dict(state_dict)
-        self._last = dict(state_dict["last"])
+        self._last.load_state_dict(state_dict["last"])
 
 
 @dataclass(frozen=True)
@@ -247,7 +290,7 @@ class Model:
 
     def damped(self, vector: Tensor) -> Tensor:
         """Return (B + (λ + η) I) v."""
-        return self.product(vector) + (self.damping + self.l2) * vector
+        return self.product(vector).add_(vector, alpha=self.damping + self.l2)
 
     def undamped(self, update: Tensor, damped: float) -> float:
         """Return M(δ) - M(0), of the value that conjugate gradients found (sec. 4.6.5)."""
@@ -256,21 +299,3 @@ class Model:
         return (
             damped - (self.damping * float(update.double() @ update.double()) + self.structural(update)) / 2
         )
-
-
-def is_kept(iteration: int) -> bool:
-    """Return whether to keep the iterate of this number, of 1, 1.3, 1.3², … rounded up."""
-    power = math.ceil(math.log(iteration) / math.log(SPACING) - 1e-9)
-    return any(math.ceil(SPACING**near) == iteration for near in (power - 1, power))
-
-
-def back_tracked(solved: Solved, height: Height) -> tuple[int, float]:
-    """Return which iterate to take, and its h: back from the last while that is no worse (sec. 4.6.7)."""
-    number, *earlier = sorted(solved.iterates, reverse=True)
-    best = height(solved.iterates[number])
-    for other in earlier:
-        found = height(solved.iterates[other])
-        if found > best:
-            break
-        number, best = other, found
-    return number, best

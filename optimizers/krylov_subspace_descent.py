@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from optimizers.curvature import diagonals
-from optimizers.curvature.network import Network
-from optimizers.curvature.products import TRACED_FROM, Jacobian, fisher
-from optimizers.curvature.vectors import Params, flat, shaped
+from optimizers.curvature.products import TRACED_FROM, Jacobian
+from optimizers.curvature.vectors import flat, shaped
 from optimizers.hyperparameter import Hyperparameter
+from optimizers.last_vector import LastVector
 from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.solvers.cg import Product
@@ -63,7 +63,7 @@ class KrylovSubspaceDescent(Whole):
                 raise ValueError(f"{name} is a count and must be at least 1, got {count!r}.")
         super().__init__(model, objective, {"lr": lr, "l2": l2}, None, group)
         self._dimensions, self._searches, self._preconditions = dimensions, searches, preconditions
-        self._last: Params = {}  # the last step, by name: layers may be unfrozen
+        self._last = LastVector()  # the last step
 
     @needs_the_batch
     def step(  # type: ignore[override]  # a batch, no closure
@@ -90,12 +90,14 @@ class KrylovSubspaceDescent(Whole):
         if not (after < before and places.isfinite().all()):
             return None
         update = float(self.param_groups[0]["lr"]) * (scaled.mT @ places)
-        self._last = shaped(update, given.network.params)
+        self._last.keep(update, given.network.params)
         return update, {"loss_after": after, "iterations": len(basis)}
 
     def _subspace(self, given: Given, gradient: Tensor) -> tuple[Tensor, Tensor]:
         """Return orthonormal rows V, and the rows B v."""
-        product, precondition = self._product(given.statistics), self._preconditioned(given)
+        jacobian = Jacobian(given.statistics, traced=self._dimensions >= TRACED_FROM)
+        product = self._fisher(jacobian, self._objective, shift=float(self.param_groups[0]["l2"]))
+        precondition = self._preconditioned(given)
         rows: list[Tensor] = []
         images: list[Tensor] = []
         vector = precondition(gradient)
@@ -106,25 +108,14 @@ class KrylovSubspaceDescent(Whole):
             rows.append(row)
             images.append(product(row))
             vector = precondition(images[-1])
-        if self._last.keys() == given.network.params.keys():
-            last = flat({name: tensor.to(given.network.params[name]) for name, tensor in self._last.items()})
-            row = _beside(rows, last)
-            if row is not None:
-                rows.append(row)
-                images.append(product(row))
+        last = self._last.among(given.network.params)
+        row = None if last is None else _beside(rows, last)
+        if row is not None:
+            rows.append(row)
+            images.append(product(row))
         if not rows:
             return gradient[None][:0], gradient[None][:0]
         return torch.stack(rows), torch.stack(images)
-
-    def _product(self, metric: Network) -> Product:
-        jacobian = Jacobian(metric, traced=self._dimensions >= TRACED_FROM)
-        l2 = float(self.param_groups[0]["l2"])
-
-        def product(vector: Tensor) -> Tensor:
-            [curved] = self._of_all([fisher(jacobian, self._objective, vector)], metric.inputs)
-            return curved + l2 * vector
-
-        return product
 
     def _preconditioned(self, given: Given) -> Product:
         """Return v -> P⁻¹ v."""
@@ -137,7 +128,7 @@ class KrylovSubspaceDescent(Whole):
 
     def _lowest(self, given: Given, scaled: Tensor) -> tuple[Tensor, float, float]:
         """Return a, where BFGS ends on φ(a) = h(θ + Vᵀ a), and φ at 0 and there."""
-        network, targets = given.search
+        network, targets = given.search or (given.network, given.targets)
         params, l2 = network.params, float(self.param_groups[0]["l2"])
         places = torch.zeros(len(scaled), dtype=scaled.dtype, device=scaled.device, requires_grad=True)
         found = []  # of each evaluation
@@ -162,12 +153,12 @@ class KrylovSubspaceDescent(Whole):
 
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
-        return {**super().state_dict(), "last": dict(self._last)}
+        return {**super().state_dict(), "last": self._last.state_dict()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over the settings and the last step of a saved optimizer."""
         super().load_state_dict(state_dict)
-        self._last = dict(state_dict["last"])
+        self._last.load_state_dict(state_dict["last"])
 
 
 def _beside(rows: list[Tensor], vector: Tensor) -> Tensor | None:

@@ -14,6 +14,7 @@ class Step:
     gradient_norm: float  # Euclidean, over all parameters
     update_norm: float  # Euclidean, of what was added to the parameters
     loss_after: float | None = None  # on the same batch
+    radius: float | None = None  # of the trust region that it stayed in
     factor_damping: float | None = None  # of Kronecker factors, γ
     scale: float | None = None  # of the preconditioned gradient, α
     momentum: float | None = None  # of the step before, μ

@@ -7,11 +7,11 @@ import torch
 from torch import Generator, Tensor, nn
 
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import TRACED_FROM, Jacobian, fisher
-from optimizers.curvature.vectors import Params, flat, shaped
+from optimizers.curvature.products import TRACED_FROM, Jacobian
 from optimizers.damping.levenberg_marquardt import LevenbergMarquardt
 from optimizers.height import Height
 from optimizers.hyperparameter import Hyperparameter
+from optimizers.last_vector import LastVector
 from optimizers.objectives import Objective
 from optimizers.processes import Group
 from optimizers.solvers.cg import Product, conjugate_gradients
@@ -81,7 +81,7 @@ class TruncatedNaturalGradient(Whole):
         super().__init__(model, objective, settings, generator, group)
         self._adapts, self._ratio, self._solver = adapts, ratio, solver
         self._iterations, self._tolerance = iterations, tolerance
-        self._last: Params = {}  # d, by name: layers may be unfrozen
+        self._last = LastVector()  # d
 
     @needs_the_batch
     def step(  # type: ignore[override]  # a batch, no closure
@@ -96,26 +96,18 @@ class TruncatedNaturalGradient(Whole):
         settings = self.param_groups[0]
         lr, shift = float(settings["lr"]), float(settings["damping"]) + float(settings["l2"])
         with torch.no_grad(), watch.phase("solve"):
-            product = self._product(given.statistics, shift)
+            jacobian = Jacobian(given.statistics, traced=self._iterations >= TRACED_FROM)
+            product = self._fisher(jacobian, self._objective, shift=shift)
             solution, products = self._solved(product, gradient, given.network)
         if not solution.isfinite().all():
             return None
-        self._last = shaped(solution, given.network.params)
+        if settings["warm_start"]:
+            self._last.keep(solution, given.network.params)
         update, told = -lr * solution, {"iterations": products}
         if not self._adapts:
             return update, told
         with torch.no_grad(), watch.phase("judge"):
             return self._judged(given, gradient, update, product, told)
-
-    def _product(self, metric: Network, shift: float) -> Product:
-        """Return v -> (F + (λ + η) I) v, F that of the cases of all processes."""
-        jacobian = Jacobian(metric, traced=self._iterations >= TRACED_FROM)
-
-        def product(vector: Tensor) -> Tensor:
-            [curved] = self._of_all([fisher(jacobian, self._objective, vector)], metric.inputs)
-            return curved + shift * vector
-
-        return product
 
     def _solved(self, product: Product, gradient: Tensor, network: Network) -> tuple[Tensor, int]:
         if self._solver == "minres_qlp":
@@ -133,9 +125,8 @@ class TruncatedNaturalGradient(Whole):
 
     def _start(self, network: Network) -> Tensor | None:
         share = float(self.param_groups[0]["warm_start"])
-        if not share or self._last.keys() != network.params.keys():
-            return None
-        return share * flat({name: tensor.to(network.params[name]) for name, tensor in self._last.items()})
+        last = self._last.among(network.params) if share else None
+        return None if last is None else last.mul_(share)
 
     def _judged(
         self, given: Given, gradient: Tensor, update: Tensor, product: Product, told: dict[str, Any]
@@ -162,9 +153,9 @@ class TruncatedNaturalGradient(Whole):
 
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""
-        return {**super().state_dict(), "last": dict(self._last)}
+        return {**super().state_dict(), "last": self._last.state_dict()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over settings, damping and last solution of a saved optimizer."""
         super().load_state_dict(state_dict)
-        self._last = dict(state_dict["last"])
+        self._last.load_state_dict(state_dict["last"])

@@ -9,6 +9,7 @@ from torch import Generator, Tensor, autograd, nn
 from torch.optim import Optimizer
 
 from optimizers.curvature.network import Network
+from optimizers.curvature.products import Curved, Jacobian, Product, fisher, hessian
 from optimizers.curvature.vectors import flat, shaped
 from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import UnsupportedModelError
@@ -29,7 +30,7 @@ class Given:
     network: Network  # on the batch whose loss it lowers
     targets: Tensor
     statistics: Network  # on the inputs whose curvature counts: the same, unless others were told
-    search: tuple[Network, Tensor]  # on what a search lowers the loss, and its targets: the same again
+    search: tuple[Network, Tensor] | None  # on what a search lowers the loss, and its targets, if told
 
 
 class Whole(Optimizer, ABC):
@@ -86,7 +87,7 @@ class Whole(Optimizer, ABC):
         with eagerly(), torch.autocast(inputs.device.type, enabled=False):  # curvature needs all digits
             network = Network(self._model, inputs)
             other = network if statistics is None else Network(self._model, statistics)
-            searched = (network, targets) if search is None else (Network(self._model, search[0]), search[1])
+            searched = None if search is None else (Network(self._model, search[0]), search[1])
             return self._taken(Given(network=network, targets=targets, statistics=other, search=searched))
 
     def _taken(self, given: Given) -> Step:
@@ -118,6 +119,26 @@ class Whole(Optimizer, ABC):
     def _of_all(self, means: Iterable[Tensor], targets: Tensor) -> list[Tensor]:
         """Return as means over the cases of all processes what are means over those of this one."""
         return self._processes.means(means, len(targets))
+
+    def _fisher(self, jacobian: Jacobian, objective: Curved, *, shift: float = 0.0) -> Product:
+        """Return v -> (F + shift I) v, F that of the cases of all processes."""
+
+        def product(vector: Tensor) -> Tensor:
+            [curved] = self._of_all([fisher(jacobian, objective, vector)], jacobian.outputs)
+            return curved.add_(vector, alpha=shift)
+
+        return product
+
+    def _hessian(self, given: Given, cases: slice, *, shift: float = 0.0) -> Product:
+        """Return v -> (H + shift I) v, H that of some cases of the batches of all processes."""
+        targets = given.targets[cases]
+        of_own = hessian(given.network, lambda outputs: self._objective.loss(outputs, targets), cases=cases)
+
+        def product(vector: Tensor) -> Tensor:
+            [curved] = self._of_all([of_own(vector)], targets)
+            return curved.add_(vector, alpha=shift)
+
+        return product
 
     def _own_stream(self, device: torch.device) -> Generator:
         """Return a stream whose next draws, for the cases at hand, are not those of other processes."""

@@ -14,6 +14,8 @@ import numpy as np
 from benchmarks.optimizers.problems import JUDGED, Read, read
 
 AT_ONCE = 1000  # cases, when a loss is computed
+LOOKS = 30  # at the loss, in equal parts of the time, whether it has left the plateau
+LEFT = 0.9  # of the plateau: below it has left
 Loss = Callable[[np.ndarray, np.ndarray], float]
 Update = Callable[[np.ndarray, np.ndarray], object]
 
@@ -39,6 +41,8 @@ class Course:
     train: float  # loss then
     test: float
     after_steps: float | None  # loss after the steps that were asked for
+    plateau: float
+    left: float | None  # seconds after which it was first seen below the plateau
     versions: dict[str, str]
 
 
@@ -51,13 +55,16 @@ def wanted() -> tuple[Wanted, Read]:
 def run(asked: Wanted, problem: Read, update: Update, loss: Loss) -> None:
     """Train, and print what came of it. The choice of cases and the update are on the clock, nothing else."""
     batches, (inputs, targets) = problem.batches(), problem.train
-    spent, done, found, after = 0.0, 0, None, None
+    spent, done, found, after, left, looks = 0.0, 0, None, None, None, 0
     while found is None or done < asked.steps:
         begun = time.process_time()
         cases = next(batches)
         update(inputs[cases], targets[cases])
         spent += time.process_time() - begun
         done += 1
+        if left is None and spent * LOOKS >= looks * asked.seconds and spent <= asked.seconds:
+            looks += 1
+            left = spent if loss(inputs[:AT_ONCE], targets[:AT_ONCE]) < LEFT * problem.plateau else None
         if done == asked.steps:
             after = mean(loss, problem.train)
         if spent >= asked.seconds and found is None:
@@ -65,7 +72,14 @@ def run(asked: Wanted, problem: Read, update: Update, loss: Loss) -> None:
     steps, seconds, train, test = found
     versions = {package: version(package) for package in asked.packages}
     course = Course(
-        steps=steps, seconds=seconds, train=train, test=test, after_steps=after, versions=versions
+        steps=steps,
+        seconds=seconds,
+        train=train,
+        test=test,
+        after_steps=after,
+        plateau=problem.plateau,
+        left=left,
+        versions=versions,
     )
     print(json.dumps(asdict(course)))
 

@@ -100,6 +100,16 @@ class Read:
         """Whether the loss is that of classes, and not that of pixels between 0 and 1."""
         return self.train[0] is not self.train[1]
 
+    @property
+    def plateau(self) -> float:
+        """The loss of the best outputs that do not look at the inputs: deep networks may stay there."""
+        targets = self.train[1]
+        if self.classifies:
+            shares = np.bincount(targets) / len(targets)
+            return float(-(shares[shares > 0] * np.log(shares[shares > 0])).sum())
+        mean = targets.mean(axis=0, dtype=np.float64).clip(1e-12, 1 - 1e-12)
+        return float(-(mean * np.log(mean) + (1 - mean) * np.log1p(-mean)).sum())
+
     def batches(self) -> Iterator[np.ndarray]:
         """Yield the cases of each batch, without end, the same for everybody."""
         count, stream = len(self.train[0]), np.random.default_rng(SEED)

@@ -154,14 +154,14 @@ def fisher_inner(jacobian: Jacobian, objective: Objective, *vectors: Vector) -> 
     return torch.stack([torch.stack([_dot(u, v).mean() for v in curved]) for u in pushed])
 
 
-def hessian(network: Network, loss: Loss) -> Callable[[Vector], Vector]:
-    """Return v -> H v, with the exact Hessian of the loss (sec. 4.3).
+def hessian(network: Network, loss: Loss, *, cases: slice = slice(None)) -> Callable[[Vector], Vector]:
+    """Return v -> H v, with the exact Hessian of the loss (sec. 4.3), of these cases.
 
     By the transposed derivative of the gradient, recorded once: it asks for no forward derivatives.
     """
 
     def of_params(params: Params) -> Tensor:
-        return loss(network(params))
+        return loss(network(params, cases))
 
     pull = vjp(grad(of_params), network.params)[1]
 

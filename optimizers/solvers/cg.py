@@ -40,38 +40,45 @@ def conjugate_gradients(
     max_iterations: int = 250,
     progress: float = 1e-4,  # ε of eq. 4.2; 0 turns the rule off
     tolerance: float = 0.0,  # of ‖A x - b‖ / ‖b‖
-    keep: Callable[[int], bool] | None = None,  # which iterates, beside the last
+    keep: Callable[[int], bool] | None = None,  # which iterates, 0 for the start, beside the last
     stop: Callable[[int, Tensor], bool] | None = None,  # a rule of the caller's own, asked of each iterate
 ) -> Solved:
     """Return the iterate at which the first of the rules stops: see `Solved.stopped`.
 
-    On negative curvature it is the last iterate before it. Dot products are summed in float64.
+    On negative curvature it is the last iterate before it. Dot products are summed in float64. At no time are
+    there more than six vectors, what is kept and what a product takes for itself not counted.
     """
-    x = torch.zeros_like(b) if start is None else start.clone()
+    x = torch.zeros_like(b) if start is None else start  # is never written to
     inverse = precondition or (lambda vector: vector)
     residual = -b if start is None else product(x) - b
-    small = tolerance * _dot(b, b) ** 0.5
+    small = tolerance * dot(b, b) ** 0.5
+    objectives, stopped = [(dot(residual, x) - dot(b, x)) / 2], MAX_ITERATIONS
+    iterates = {0: x} if keep is not None and keep(0) else {}
+    del b, start
     y = inverse(residual)
-    p, ry = -y, _dot(residual, y)
-    objectives, iterates, stopped = [_dot(residual - b, x) / 2], {}, MAX_ITERATIONS
+    ry = dot(residual, y)
+    p = -y
+    del y
 
     for i in range(1, max_iterations + 1):
-        squared = ry if precondition is None or small == 0 else _dot(residual, residual)
+        squared = ry if precondition is None or small == 0 else dot(residual, residual)
         if squared <= small**2:
             stopped = RESIDUAL
             break
         ap = product(p)
-        curvature = _dot(p, ap)
+        curvature = dot(p, ap)
         if not curvature > 0:  # also when it is no number
             stopped = CURVATURE
             break
         step = ry / curvature
         objectives.append(objectives[-1] - step * ry / 2)  # q(x_i) = ½ (r - b)ᵀ x, free of charge
         x = torch.add(x, p, alpha=step)
-        residual = torch.add(residual, ap, alpha=step)
+        residual.add_(ap, alpha=step)
+        del ap
         y = inverse(residual)
-        before, ry = ry, _dot(residual, y)
-        p = torch.sub(p * (ry / before), y)
+        before, ry = ry, dot(residual, y)
+        p.mul_(ry / before).sub_(y)
+        del y
 
         if keep is not None and keep(i):
             iterates[i] = x
@@ -91,5 +98,6 @@ def _progress_is_small(objectives: list[float], progress: float) -> bool:
     return i > k and objectives[i] < 0 and (objectives[i] - objectives[i - k]) / objectives[i] < progress
 
 
-def _dot(first: Tensor, second: Tensor) -> float:
+def dot(first: Tensor, second: Tensor) -> float:
+    """Return their dot product, summed in float64."""
     return float((first * second).sum(dtype=torch.float64))

@@ -1,10 +1,11 @@
 """Conjugate gradients within a trust region (Steihaug 1983, Toint 1981; Martens 2016, sec. 4.6.6)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from optimizers.solvers.cg import Product, dot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,12 +13,13 @@ class Bounded:
     """A step that stays within the radius."""
 
     solution: Tensor
+    objective: float  # ½ xᵀ A x - bᵀ x
     products: int
     at_boundary: bool
 
 
 def steihaug(
-    product: Callable[[Tensor], Tensor],
+    product: Product,
     b: Tensor,
     *,
     radius: float,
@@ -26,26 +28,35 @@ def steihaug(
 ) -> Bounded:
     """Return x with ‖x‖ ≤ radius that lowers ½ xᵀ A x - bᵀ x at least half as far as the best such x.
 
-    The half holds for positive semi-definite A. Negative curvature is followed to the boundary.
+    The half holds for positive semi-definite A, if neither limit ends it. Negative curvature is followed to
+    the boundary. Dot products are summed in float64.
     """
-    x, r = torch.zeros_like(b), -b
-    p, squared = b.clone(), float(b @ b)
+    x, r, p = torch.zeros_like(b), -b, b.clone()
+    squared, objective = dot(b, b), 0.0
+    small = tolerance**2 * squared
+    del b
     for i in range(1, max_iterations + 1):
-        if squared <= tolerance**2 * float(b @ b):
-            return Bounded(solution=x, products=i - 1, at_boundary=False)
+        if squared <= small:
+            return Bounded(solution=x, objective=objective, products=i - 1, at_boundary=False)
         ap = product(p)
-        curvature = float(p @ ap)
-        step = squared / curvature if curvature > 0 else 0.0
-        if curvature <= 0 or float((x + step * p).norm()) >= radius:
-            return Bounded(solution=x + _to_boundary(x, p, radius) * p, products=i, at_boundary=True)
-        x, r = x + step * p, r + step * ap
-        before, squared = squared, float(r @ r)
-        p = -r + squared / before * p
-    return Bounded(solution=x, products=max_iterations, at_boundary=False)
+        curvature = dot(p, ap)
+        bends_up = curvature > 0  # and is a number
+        step = squared / curvature if bends_up else 0.0
+        further = torch.add(x, p, alpha=step)
+        if not bends_up or dot(further, further) >= radius**2:
+            step = _to_boundary(x, p, radius)
+            objective += step * dot(p, r) + step**2 * curvature / 2
+            x = torch.add(x, p, alpha=step)
+            return Bounded(solution=x, objective=objective, products=i, at_boundary=True)
+        x, objective = further, objective - step * squared / 2
+        r.add_(ap, alpha=step)
+        before, squared = squared, dot(r, r)
+        p.mul_(squared / before).sub_(r)
+    return Bounded(solution=x, objective=objective, products=max_iterations, at_boundary=False)
 
 
 def _to_boundary(x: Tensor, p: Tensor, radius: float) -> float:
     """Return the positive τ with ‖x + τ p‖ = radius."""
-    a, half, c = float(p @ p), float(x @ p), float(x @ x) - radius**2
+    a, half, c = dot(p, p), dot(x, p), dot(x, x) - radius**2
     root = float((half**2 - a * c) ** 0.5)
     return -c / (half + root) if half > 0 else (root - half) / a  # the form without cancellation

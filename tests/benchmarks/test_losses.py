@@ -1,9 +1,11 @@
 import importlib.machinery
 import importlib.util
+import itertools
 import json
 import math
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +33,16 @@ def printed(*arguments):
 
 
 def a_course(train):
-    return Course(steps=1, seconds=1.0, train=train, test=1.0, after_steps=None, versions={})
+    return Course(
+        steps=1,
+        seconds=1.0,
+        train=train,
+        test=1.0,
+        after_steps=None,
+        plateau=1.0,
+        left=None,
+        versions={},
+    )
 
 
 @pytest.mark.parametrize("problem", ["curves", "cifar10"])
@@ -93,6 +104,32 @@ def test_a_course_ends_with_its_time_and_goes_on_for_the_steps_that_are_asked_fo
     told = json.loads(capsys.readouterr().out)
     assert (told["steps"], told["train"], told["after_steps"]) == (1, 1.0, 5.0)
     assert len(updates) == 5
+
+
+@pytest.mark.parametrize(("falls_to", "left"), [(0.63, None), (0.62, 7.0)])  # nine tenths of ln 2 are 0.624
+def test_a_course_tells_when_the_loss_was_off_its_plateau(capsys, monkeypatch, falls_to, left):
+    monkeypatch.setattr(time, "process_time", itertools.count(0.0).__next__)  # a second for each update
+    cases, classes = np.zeros((4, 1), np.float32), np.array([0, 1, 0, 1])
+    problem = Read(layers=[], weights=[], batch=2, train=(cases, classes), test=(cases, classes))
+    asked, updates = Wanted(problem="", method="", settings={}, seconds=30.0), []
+
+    run(
+        asked,
+        problem,
+        lambda *batch: updates.append(batch),
+        lambda *_: falls_to if len(updates) >= 7 else 1.0,
+    )
+
+    told = json.loads(capsys.readouterr().out)
+    assert told["plateau"] == pytest.approx(math.log(2))
+    assert told["left"] == left
+
+
+def test_the_plateau_of_pictures_is_the_loss_of_their_mean():
+    pictures = np.array([[0.2, 1.0], [0.6, 1.0]], np.float32)
+    problem = Read(layers=[], weights=[], batch=2, train=(pictures, pictures), test=(pictures, pictures))
+
+    assert problem.plateau == pytest.approx(-0.4 * math.log(0.4) - 0.6 * math.log(0.6), abs=1e-6)
 
 
 def test_what_is_written_is_read_again_and_everybody_sees_the_same_batches(tmp_path):

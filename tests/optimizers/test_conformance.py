@@ -54,6 +54,7 @@ from optimizers import (
     SilvaAlmeida,
     StochasticMetaDescent,
     TruncatedNaturalGradient,
+    TrustRegion,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
@@ -113,6 +114,7 @@ OPTIMIZERS = {
     "TruncatedNaturalGradient": made(
         TruncatedNaturalGradient, lr=0.5, damping=1.0, adapts=True, iterations=10
     ),
+    "TrustRegion": made(TrustRegion, radius=0.5, cg_steps=10),
     "UnitwiseGaussNewton": made(UnitwiseGaussNewton, lr=0.05),
     "VSGD": made(VSGD, lr=0.5, source="gauss_newton"),
     "UpdatedBackpropagation": made(UpdatedBackpropagation, lr=0.02),

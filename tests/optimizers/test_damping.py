@@ -331,7 +331,7 @@ def test_with_a_fixed_preconditioner_best_multiples_are_preconditioned_conjugate
     matrix, b, weights = positive_definite(8), normal(8), normal(8, seed=5).exp()
     iterates = conjugate_gradients(
         lambda v: matrix @ v, b, precondition=lambda r: r / weights, progress=0.0, max_iterations=6,
-        keep=lambda _: True,
+        keep=lambda number: number > 0,
     ).iterates  # fmt: skip
 
     theta, previous = torch.zeros(8, dtype=torch.float64), torch.zeros(8, dtype=torch.float64)

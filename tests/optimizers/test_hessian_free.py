@@ -3,7 +3,10 @@ from itertools import pairwise
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import nn
+from torch.func import functional_call
 
 from optimizers import CrossEntropy, GaussNewton, HessianFree, NaturalGradient, Newton, squared_error
 from optimizers.curvature.dense import jacobian
@@ -11,9 +14,10 @@ from optimizers.curvature.diagonals import empirical_fisher
 from optimizers.curvature.network import Network
 from optimizers.curvature.products import Jacobian, fisher
 from optimizers.curvature.structural import Penalised, Watched, hidden_layers
-from optimizers.curvature.vectors import flat
-from optimizers.hessian_free import back_tracked, is_kept
-from optimizers.solvers.cg import Solved
+from optimizers.curvature.vectors import flat, shaped
+from optimizers.height import Height
+from optimizers.solvers.cg import conjugate_gradients
+from optimizers.solvers.iterates import Heights, Worsening, back_tracked, is_kept
 
 CONVERGED = {"cg_steps": 300, "progress": 0.0}
 
@@ -58,6 +62,26 @@ def test_with_the_hessian_it_is_that_of_damped_newton(a_network, a_batch):
     torch.testing.assert_close(found, truth, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.row(132)
+def test_the_hessian_may_be_that_of_a_part_of_the_batch(a_network, a_batch):
+    inputs, targets = a_batch(12, 4, 3)
+    model = a_network(4, 5, 3)
+    network = Network(model, inputs)
+    part = torch.func.hessian(
+        lambda flat_weights: CrossEntropy().loss(
+            functional_call(model, shaped(flat_weights, network.params), (inputs[::3],)), targets[::3]
+        )
+    )(weights(model))
+    truth = torch.linalg.solve(part + 3.0 * torch.eye(len(part)), -network_gradient(network, targets))
+    optimizer = HessianFree(
+        model, CrossEntropy(), damping=3.0, curvature="hessian", curvature_from_every=3, **CONVERGED
+    )
+
+    found, _ = move(model, optimizer, (inputs, targets))
+
+    torch.testing.assert_close(found, truth, rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.row(129)
 def test_linear_least_squares_takes_one_step():
     inputs = torch.randn(20, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -96,6 +120,35 @@ def test_the_loss_of_the_batch_never_rises(a_network, a_batch, seed):
 
     assert all(step.loss_after <= step.loss for step in steps)
     assert all(after.loss == pytest.approx(step.loss_after) for step, after in pairwise(steps))
+
+
+@pytest.mark.parametrize("lr", [1.0, 0.5])
+def test_the_loss_after_a_step_is_that_of_the_step_that_is_taken(a_network, a_batch, lr):
+    model, batch = a_network(4, 6, 3), a_batch(12, 4, 3)
+    optimizer = HessianFree(model, CrossEntropy(), lr=lr, damping=0.1, cg_steps=20)
+    for _ in range(3):
+        step = optimizer.step(*batch)
+        assert step.loss_after == pytest.approx(CrossEntropy().loss(model(batch[0]), batch[1]).item())
+
+
+def test_no_loss_is_computed_twice_in_an_update(a_network, a_batch, monkeypatch):
+    looked_at, compute = [], Height.__call__
+
+    def recorded(height, update):
+        looked_at.append(tuple(update.tolist()))
+        return compute(height, update)
+
+    monkeypatch.setattr(Height, "__call__", recorded)
+    model = a_network(4, 6, 3)
+    with torch.no_grad():
+        model[0].weight.mul_(8.0)
+    optimizer, scales = HessianFree(model, CrossEntropy(), damping=1e-9, preconditioner="none"), []
+    for seed in range(6):
+        looked_at.clear()
+        scales.append(optimizer.step(*a_batch(12, 4, 3, seed=seed)).scale)
+        assert len(set(looked_at)) == len(looked_at)
+
+    assert min(scales) < 1
 
 
 def test_damping_falls_towards_zero_where_the_model_foresees_the_loss():
@@ -204,15 +257,9 @@ def network_gradient(network, targets):
 )
 def test_the_iterate_is_taken_from_which_on_backwards_the_loss_rises(heights, taken):
     iterates = {number: torch.tensor([float(number)]) for number in range(1, 5)}
-    solved = Solved(
-        solution=iterates[4],
-        residual=iterates[4],
-        objectives=[0.0] * 5,
-        iterates=iterates,
-        stopped="progress",
-    )
+    of_iterates = Heights(lambda update: [9, *heights][int(update)], iterates[1])
 
-    assert back_tracked(solved, lambda update: heights[int(update) - 1]) == (taken, heights[taken - 1])
+    assert back_tracked(iterates, of_iterates) == taken
 
 
 @pytest.mark.row(148)
@@ -266,6 +313,236 @@ def test_no_more_steps_of_cg_are_taken_than_were_asked_for(a_network, a_batch):
     optimizer = HessianFree(model, CrossEntropy(), damping=1e-3, cg_steps=7, progress=0.0)
 
     assert [optimizer.step(*a_batch(12, 4, 3, seed=seed)).iterations for seed in range(3)] == [7, 7, 7]
+
+
+# When conjugate gradients stop by the loss, and which iterate is taken
+
+
+def stopped_at(reductions, reference):
+    """The first looked-at step at which the rule says to stop, as it is published."""
+    for number, found in reductions.items():
+        so_far = {each: gain for each, gain in reductions.items() if each <= number}
+        most, before = max(so_far.values()), reference(so_far, number)
+        if most > 0 and before is not None and found < before - 0.1 * most:
+            return number
+    return None
+
+
+def the_best(so_far, number):
+    del number
+    return max(so_far.values())
+
+
+def ten_steps_ago(so_far, number):
+    return so_far[max(each for each in so_far if each <= number - 10)] if number > 10 else None
+
+
+RULES = {"best": the_best, "ten_steps_ago": ten_steps_ago}
+KEPT = [number for number in range(1, 60) if is_kept(number)]
+
+
+@pytest.mark.row(130, 149)
+@settings(deadline=None)
+@given(
+    reductions=st.lists(st.floats(-2, 3), min_size=len(KEPT), max_size=len(KEPT)),
+    above=st.sampled_from([*RULES]),
+)
+def test_the_rule_stops_where_the_loss_has_risen_by_a_tenth_of_what_it_had_fallen(reductions, above):
+    by_number = dict(zip(KEPT, reductions, strict=True))
+    heights = Heights(lambda update: -by_number.get(int(update), 0.0), torch.zeros(()))
+    worsening = Worsening(heights, above)
+
+    found = next((n for n in range(1, 60) if worsening(n, torch.tensor(float(n)))), None)
+
+    assert found == stopped_at(by_number, RULES[above])
+
+
+@pytest.mark.row(149)
+def test_a_start_that_is_worse_than_nothing_stops_nothing():
+    heights = Heights(float, torch.zeros(()))
+    worsening = Worsening(heights, "best")
+
+    assert not any(worsening(number, torch.tensor(10.0 + number)) for number in range(1, 60))
+
+
+def far_from_linear(a_network):
+    model = a_network(4, 6, 3)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(4.0)
+    return model
+
+
+def dense_iterates(model, batch, damping, every=1, steps=60):
+    """Iterates from 0 with matrix and gradient written out, and the loss θ + x gives a part of some batch."""
+    network, start = Network(model, batch[0]), weights(model)
+    part = Jacobian(Network(model, batch[0][::every]))
+    rows = torch.eye(len(start), dtype=torch.float64)
+    matrix = torch.stack([fisher(part, CrossEntropy(), row) for row in rows]) + damping * rows
+    gradient = network_gradient(network, batch[1])
+    solved = conjugate_gradients(
+        lambda v: matrix @ v, -gradient, max_iterations=steps, progress=0.0, keep=lambda _: True
+    )
+
+    def loss(update, inputs, targets):
+        moved = shaped(start + update, network.params)
+        return CrossEntropy().loss(functional_call(model, moved, (inputs,)), targets).item()
+
+    return solved.iterates, loss
+
+
+BY_LOSS = {"damping": 1e-2, "cg_steps": 60, "progress": 0.0, "preconditioner": "none"}
+
+
+@pytest.mark.row(130, 149)
+@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize("above", [*RULES])
+def test_conjugate_gradients_stop_by_the_loss_of_the_cases_of_the_curvature(a_network, a_batch, above, every):
+    model, batch = far_from_linear(a_network), a_batch(12, 4, 3, seed=8)
+    iterates, loss = dense_iterates(model, batch, 1e-2, every)
+    part = [tensor[::every] for tensor in batch]
+    gains = {number: loss(0 * iterates[1], *part) - loss(iterates[number], *part) for number in KEPT}
+    expected = stopped_at(gains, RULES[above])
+    best = max((number for number in KEPT if number <= expected), key=gains.get)
+    kept = {"ten_steps_ago": best, "best": expected}[above]  # to begin with the next time
+    optimizer = HessianFree(
+        model, CrossEntropy(), stop_if_worse_than=above, curvature_from_every=every, **BY_LOSS
+    )
+
+    step = optimizer.step(*batch)
+
+    assert step.iterations == expected < 60
+    assert best != expected
+    torch.testing.assert_close(flat(optimizer.state_dict()["last"]), iterates[kept], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.row(130)
+def test_of_the_iterates_the_best_for_other_cases_is_taken(a_network, a_batch):
+    taken = set()
+    for seed in range(6):
+        model, batch, others = far_from_linear(a_network), a_batch(12, 4, 3), a_batch(9, 4, 3, seed=seed + 20)
+        iterates, loss = dense_iterates(model, batch, 1e-2, steps=24)
+        candidates = [0, *[number for number in KEPT if number <= 24]]
+        best = min(candidates, key=lambda number: loss(iterates[number], *others))
+        optimizer = HessianFree(model, CrossEntropy(), **BY_LOSS | {"cg_steps": 24})
+        before = weights(model)
+
+        step = optimizer.step(*batch, search=others)
+
+        torch.testing.assert_close(weights(model) - before, step.scale * iterates[best], rtol=1e-4, atol=1e-6)
+        taken.add(best)
+
+    assert len(taken) > 2
+
+
+@pytest.mark.row(130)
+def test_where_no_iterate_helps_other_cases_nothing_moves_and_damping_rises(a_network, a_batch):
+    model, (inputs, targets) = a_network(4, 3), a_batch(12, 4, 3)
+    model[0].weight.data.zero_()
+    model[0].bias.data.zero_()
+    opposite = inputs.repeat(2, 1), torch.cat([(targets + 1) % 3, (targets + 2) % 3])
+    optimizer, before = HessianFree(model, CrossEntropy(), damping=2.0), weights(model)
+
+    step = optimizer.step(inputs, targets, search=opposite)
+
+    assert step.iterations > 0
+    assert torch.equal(weights(model), before)
+    assert optimizer.param_groups[0]["damping"] == 3.0
+
+
+@pytest.mark.row(130)
+@pytest.mark.parametrize("warm_start", [0.0, 0.95])
+@pytest.mark.parametrize("seed", range(8))
+def test_no_iterate_is_taken_that_is_worse_for_other_cases_than_the_start(
+    a_network, a_batch, seed, warm_start
+):
+    model, batch, others = (
+        far_from_linear(a_network),
+        a_batch(12, 4, 3, seed=seed),
+        a_batch(5, 4, 3, seed=seed + 50),
+    )
+    optimizer = HessianFree(model, CrossEntropy(), damping=1e-3, warm_start=warm_start, cg_steps=20)
+    for _ in range(4):
+        last = optimizer.state_dict()["last"]
+        start = weights(model) + (warm_start * flat(last) if last else 0.0)
+        step = optimizer.step(*batch, search=others)
+        if step.scale == 1:
+            at_start = shaped(start, dict(model.named_parameters()))
+            outputs = functional_call(model, at_start, (others[0],))
+            after = CrossEntropy().loss(model(others[0]), others[1])
+            assert after <= CrossEntropy().loss(outputs, others[1]) + 1e-12
+
+
+@pytest.mark.row(130)
+def test_other_cases_that_are_those_of_the_batch_change_no_step(a_network, a_batch):
+    moves = []
+    for same in (False, True):
+        model, batch = a_network(4, 6, 3), a_batch(12, 4, 3)
+        optimizer, before = HessianFree(model, CrossEntropy(), damping=10.0, cg_steps=2), weights(model)
+        for _ in range(4):
+            optimizer.step(*batch, **({"search": batch} if same else {}))
+        moves.append(weights(model) - before)
+
+    assert torch.equal(*moves)
+
+
+@pytest.mark.row(132)
+def test_where_the_first_curvature_is_negative_damping_rises_until_there_is_a_step():
+    """Of (a b x - 1)² the Hessian near a = b = 0 bends down along the gradient."""
+    model = nn.Sequential(nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)).double()
+    for layer in model:
+        nn.init.constant_(layer.weight, 0.1)
+    batch = torch.ones(4, 1).double(), torch.ones(4, 1).double()
+    optimizer = HessianFree(model, squared_error(), damping=0.1, curvature="hessian", preconditioner="none")
+    first, *_, last = [optimizer.step(*batch) for _ in range(12)]
+
+    assert first.iterations == first.update_norm == 0
+    assert first.damping < last.damping
+    assert last.loss_after < first.loss / 2
+
+
+# Remedies against a step that fits its batch alone
+
+
+def others_after(examples=20, lr=1.0, **settings):
+    """The loss of other cases after three updates on so many noisy ones."""
+    torch.manual_seed(0)
+    truth = torch.randn(10, 3, dtype=torch.float64)
+    model = nn.Sequential(nn.Linear(10, 12), nn.Tanh(), nn.Linear(12, 3)).double()
+    inputs, noise = torch.randn(2, 2400, 10, generator=torch.Generator().manual_seed(1)).double()
+    targets = (inputs @ truth + 2.0 * (noise @ truth)).argmax(dim=1)
+    optimizer = HessianFree(model, CrossEntropy(), lr=lr, damping=1e-3, **settings)
+    for update in range(3):
+        cases = slice(update * examples, (update + 1) * examples)
+        optimizer.step(inputs[cases], targets[cases])
+    return CrossEntropy().loss(model(inputs[-600:]), targets[-600:]).item()
+
+
+@pytest.mark.row(168)
+@pytest.mark.parametrize(
+    "remedy",
+    [{"cg_steps": 3}, {"examples": 200, "curvature_from_every": 10}, {"lr": 0.3}],
+    ids=["few steps of conjugate gradients", "a larger batch for the gradient", "a small rate"],
+)
+def test_each_remedy_against_a_step_that_fits_its_batch_alone_leaves_other_cases_better(remedy):
+    assert others_after(**remedy) < others_after()
+
+
+@pytest.mark.row(168)
+def test_rate_and_steps_of_conjugate_gradients_may_fall_towards_the_end(a_network, a_batch):
+    model = a_network(4, 5, 3)
+    optimizer = HessianFree(model, CrossEntropy(), damping=1.0, progress=0.0)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda update: 1 - update / 4)
+    norms, iterations = [], []
+    for cg_steps in (9, 6, 3, 1):
+        optimizer.param_groups[0]["cg_steps"] = cg_steps
+        step = optimizer.step(*a_batch(12, 4, 3))
+        norms.append(step.update_norm)
+        iterations.append(step.iterations)
+        falling.step()
+
+    assert iterations == [9, 6, 3, 1]
+    assert norms == sorted(norms, reverse=True)
 
 
 # Structural damping
@@ -382,7 +659,7 @@ def test_activations_and_recurrent_layers_are_the_hidden_ones():
         ({"structural": 1.0, "hidden": ["7"]}, "no layer '7'"),
         ({"structural": 1.0, "hidden": []}, "none is known"),
         ({"structural": 1.0, "curvature": "hessian"}, "Gauss-Newton"),
-        ({"curvature_from_every": 2, "curvature": "hessian"}, "whole batch"),
+        ({"stop_if_worse_than": "ever"}, "stop_if_worse_than is one of"),
         ({"damping": math.nan}, "damping"),
         ({"lr": -1.0}, "lr"),
     ],

@@ -45,7 +45,7 @@ def objective(matrix, b, x):
 
 def run(matrix, b, **options):
     settled = {"progress": 0.0, "max_iterations": 500, **options}
-    return conjugate_gradients(times(matrix), b, keep=lambda _: True, **settled)
+    return conjugate_gradients(times(matrix), b, keep=lambda number: number > 0, **settled)
 
 
 # Conjugate gradients

@@ -125,6 +125,7 @@ SMALL = {"hidden": 8, "batch_size": 200}  # for matrices of all parameters
         {"optimizer": "sgd_qn"},
         {"optimizer": "vsgd"},
         {"optimizer": "almeida", "lr": 0.1, "momentum": 0.9},
+        {"optimizer": "trust_region", "batch_size": 500, "cg_steps": 20},
     ],
     ids=lambda config: config["optimizer"],
 )
@@ -136,6 +137,25 @@ def test_every_optimizer_learns_the_digits(config):
     assert loss < 0.5  # guessing gives ln 10 = 2.3
     assert len(context.curve) == 7
     assert context.curve[-1][1]["validation_loss"] == loss
+
+
+@pytest.mark.row(134)
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"optimizer": "stochastic_hessian_free", "batch_size": 100},
+        {"optimizer": "stochastic_hessian_free", "batch_size": 100, "lr_schedule": "final_annealing"},
+        {"optimizer": "subsampled_newton_cg", "batch_size": 200, "batch_schedule": "by_variance"},
+        {
+            "optimizer": "subsampled_newton_cg",
+            "batch_size": 200,
+            "batch_schedule": "exponential",
+            "batch_full_at": 12,
+        },
+    ],
+)
+def test_presets_of_hessian_free_optimization_learn_the_digits(config):
+    assert train(config | {"updates": 20, "points": 1}, Alone()) < 1.0
 
 
 @pytest.mark.parametrize("network", ["convolutional", "digits_wide", "digits_convolutional"])

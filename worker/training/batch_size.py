@@ -2,10 +2,16 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Final, Self, TypeAlias
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
+from torch.func import grad
 
+from optimizers.curvature.diagonals import empirical_fisher
+from optimizers.curvature.network import Network
+from optimizers.curvature.vectors import flat
 from worker.training.settings import above_zero, chosen
 
 BatchSize: TypeAlias = Callable[[int], int]  # of the number of updates made so far
@@ -38,18 +44,35 @@ def exponential(*, examples: int, first: int = 1000, full_at: int = 500) -> Batc
 BATCH_SIZES: Final[Mapping[str, Callable[..., BatchSize]]] = {"exponential": exponential, "fixed": fixed}
 
 
-def enough_examples(gradients: Tensor, *, tolerance: float, at_most: int) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Gradients:
+    """What the gradients of a batch's examples say together."""
+
+    examples: int
+    noise: float  # the sum of the variances of all coordinates
+    signal: float  # the squared length of their mean
+
+    @classmethod
+    def of(cls, model: nn.Module, objective: Any, inputs: Tensor, targets: Tensor) -> Self:
+        """Measure those of a model, few examples at a time."""
+        size, network = len(inputs), Network(model, inputs)
+        slope = flat(grad(lambda params: objective.loss(network(params), targets))(network.params))
+        with torch.no_grad():
+            squares = flat(empirical_fisher(network, objective, targets)).sum(dtype=torch.float64).item()
+        signal = slope.double().square().sum().item()
+        return cls(examples=size, noise=(squares - signal) * size / max(size - 1, 1), signal=signal)
+
+
+def enough_examples(gradients: Gradients, *, tolerance: float, at_most: int) -> int:
     """Return the batch size that makes the mean gradient good enough (Byrd et al. 2012), never a smaller one.
 
-    The gradients of the batch at hand have one row per example. Their mean is good enough while the variances
-    of all coordinates add up to n · tolerance² · ‖mean‖² at most; else the answer is the n for which they do.
+    It is good enough while the variances of all coordinates add up to n · tolerance² · ‖mean‖² at most; else
+    the answer is the n for which they do.
     """
     above_zero("tolerance", tolerance)
-    size = len(gradients)
+    size, signal = gradients.examples, tolerance**2 * gradients.signal
     if size < 2:
         raise ValueError("One example has no variance. Begin with a batch of two or more.")
-    noise = gradients.var(dim=0).sum().item()
-    signal = tolerance**2 * gradients.mean(dim=0).square().sum().item()
-    if noise <= size * signal:
+    if gradients.noise <= size * signal:
         return min(size, at_most)
-    return at_most if noise >= at_most * signal else math.ceil(noise / signal)
+    return at_most if gradients.noise >= at_most * signal else math.ceil(gradients.noise / signal)

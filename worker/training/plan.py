@@ -14,6 +14,7 @@ from worker.training.schedules import RATES, Schedule, on_then_off, rate_schedul
 
 CRITERIA: Final = ("final_validation", "best_validation", "final_train", "best_train", "train_at_time")
 MEASURES: Final = ("loss", "error")
+BY_VARIANCE: Final = "by_variance"
 SWITCHES: Final = ("never", "at_update", "detected")
 PRECISIONS: Final = {"float32": torch.float32, "float64": torch.float64}
 MOST: Final = 10**9  # updates, examples, seconds: beyond any training
@@ -50,10 +51,18 @@ class Plan:
         low=1, high=MOST, suggested=Int(16, 512, log=True),
     )  # fmt: skip
     batch_schedule: str = setting(
-        "fixed", "Whether batches keep their size or grow to all examples.", choices=tuple(BATCH_SIZES)
+        "fixed",
+        "Whether batches keep their size, grow to all examples, or grow when their gradients vary too much.",
+        choices=(*BATCH_SIZES, BY_VARIANCE),
     )
     batch_full_at: int = setting(
         500, "Of growing batches: the update, counted from 1, that sees all.", low=2, high=MOST
+    )
+    batch_tolerance: float = setting(
+        0.5,
+        "Of batches by variance: the error that the mean gradient may have, as a part of its length.",
+        above=0,
+        high=1000,
     )
     lr_schedule: str = setting("constant", "How the learning rate changes.", choices=tuple(RATES))
     lr_part: float = setting(
@@ -108,9 +117,14 @@ class Plan:
         return max(self.epochs * examples // min(self.batch_size, examples), 1)
 
     def batch_sizes(self, examples: int) -> BatchSize:
-        """Return the size of the next batch, by the number of updates made so far."""
+        """Return the size of the next batch, by the number of updates made so far.
+
+        By variance it is that of the first batch, from which on the trainer has it grow.
+        """
         size = min(self.batch_size, examples)
-        if self.batch_schedule == "fixed":
+        if self.batch_schedule == BY_VARIANCE and size < 2:
+            raise wrong("batch_size", size, "one example has no variance; begin with two or more")
+        if self.batch_schedule in {"fixed", BY_VARIANCE}:
             return batch_size_schedule("fixed", size=size)
         return batch_size_schedule("exponential", examples=examples, first=size, full_at=self.batch_full_at)
 

@@ -42,6 +42,7 @@ from optimizers import (
     SilvaAlmeida,
     StochasticMetaDescent,
     TruncatedNaturalGradient,
+    TrustRegion,
     UnitwiseGaussNewton,
     UpdatedBackpropagation,
 )
@@ -159,6 +160,20 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "cg_steps": Setting(
         default=250, meaning="Steps of conjugate gradients in an update, at most.", low=1, high=10**6
     ),
+    "radius": Setting(
+        default=1.0, meaning="How long a step may be, in the beginning; it follows the steps.", above=0
+    ),
+    "curvature": Setting(
+        default="gauss_newton", meaning="The matrix of the model that a step minimises."
+    ),
+    "curvature_from_every": Setting(
+        default=1, meaning="The curvature is that of one of so many examples.", low=1, high=10**6
+    ),
+    "stop_if_worse_than": Setting(
+        default="nothing",
+        meaning="Conjugate gradients stop where the loss is by a tenth of its fall above the iterate of ten "
+        "steps ago, or above the best one.",
+    ),
     "structural": Setting(
         default=0.0, meaning="How much hidden activities resist a change, times the damping.", low=0
     ),
@@ -181,11 +196,18 @@ NAMES: Final[Mapping[tuple[str, str], str]] = {  # of the config, where they are
 }
 
 
-def _row(kind: Kind, meaning: str, *, draws: bool = False) -> Optimizer:
-    """Return the row of a class; one that draws has a stream of its own."""
+def _row(
+    kind: Kind, meaning: str, *, draws: bool = False, preset: Mapping[str, Mapping[str, Any]] | None = None
+) -> Optimizer:
+    """Return the row of a class; one that draws has a stream of its own.
+
+    A preset changes the defaults of some settings, and where to look for them.
+    """
+    changes = preset or {}
+    declared = [replace(each, **changes.get(each.name, {})) for each in kind.hyperparameters]
     return Optimizer(
         meaning=meaning,
-        settings={_name(each): _setting(each) for each in kind.hyperparameters},
+        settings={_name(each): _setting(each) for each in declared},
         build=partial(_build, kind, draws=draws),
         is_first_order=False,
     )
@@ -276,6 +298,30 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
         "Minimises a quadratic model by conjugate gradients, from products with the curvature alone.",
         draws=True,
     ),
+    "stochastic_hessian_free": _row(
+        HessianFree,
+        "`hessian_free` for small batches: few steps of conjugate gradients, which begin with much of the "
+        "last solution, so that it acts as momentum.",
+        draws=True,
+        preset={
+            "damping": {"default": 1.0},
+            "cg_steps": {"default": 30, "low": 25, "high": 50},
+            "warm_start": {"default": 0.95, "low": 0.5, "high": 1.0},
+        },
+    ),
+    "subsampled_newton_cg": _row(
+        HessianFree,
+        "`hessian_free` with the curvature of few of the examples whose gradient it takes, by few steps of "
+        "conjugate gradients from 0 on.",
+        draws=True,
+        preset={
+            "damping": {"default": 0.1, "low": 1e-3, "high": 10.0},
+            "warm_start": {"default": 0.0},
+            "cg_steps": {"default": 10, "low": 2, "high": 30},
+            "preconditioner": {"default": "none"},
+            "curvature_from_every": {"default": 10, "low": 2, "high": 20},
+        },
+    ),
     "krylov_subspace_descent": _row(
         KrylovSubspaceDescent,
         "Lowers the loss by BFGS in a space of few directions of gradient and curvature.",
@@ -306,6 +352,11 @@ SECOND_ORDER: Final[Mapping[str, Optimizer]] = {
         NaturalNewton,
         "Newton's method that trusts less where the cases disagree; by a diagonal, or by the Hessian of up "
         "to 5,000 parameters.",
+    ),
+    "trust_region": _row(
+        TrustRegion,
+        "Minimises a quadratic model by conjugate gradients, as far as a radius that follows how well it "
+        "foresees.",
     ),
     "diagonal_newton": _row(DiagonalNewton, "Gradients divided by a diagonal of the curvature.", draws=True),
     "lecun_rate": _row(

@@ -24,10 +24,11 @@ from worker.config import wrong
 from worker.datasets import Part
 from worker.tasks.task import Context
 from worker.training.averaging import Compared
+from worker.training.batch_size import Gradients, enough_examples
 from worker.training.batches import Batches
 from worker.training.driven import Driven, Objective, Step
 from worker.training.phases import ConvergenceDetector
-from worker.training.plan import Plan
+from worker.training.plan import BY_VARIANCE, Plan
 from worker.training.streams import Streams
 
 AT_ONCE: Final = 4096  # examples
@@ -54,6 +55,7 @@ class Standing:
     """How far a training is."""
 
     updates: int = 0
+    grown: int = 0  # the size of the next batch, where variance decides it
     seconds: float = 0.0  # of updates alone
     start: float = math.nan  # the training loss before the first update
     last: dict[str, float] = field(default_factory=dict)
@@ -113,6 +115,11 @@ class Trainer:
         return max(used, standing.seconds / plan.seconds if plan.seconds else 0.0)
 
     @property
+    def _size(self) -> int:
+        """How many examples the next update looks at."""
+        return self._standing.grown or self._sizes(self._standing.updates)
+
+    @property
     def _converges(self) -> bool:
         """Whether the second phase has begun."""
         if self._plan.switch == "detected":
@@ -124,10 +131,14 @@ class Trainer:
         job, standing = self._job, self._standing
         self._set_schedules()
         train = job.parts["train"]
-        rows = self._batches.take(self._sizes(standing.updates)).to(train.inputs.device)
+        rows = self._batches.take(self._size).to(train.inputs.device)
         inputs, targets = train.inputs[rows], train.targets[rows]
         _wait_for(inputs.device)
         began = self._clock()
+        if self._plan.batch_schedule == BY_VARIANCE:
+            gradients = Gradients.of(job.model, job.objective, inputs, targets)
+            tolerance = self._plan.batch_tolerance
+            standing.grown = enough_examples(gradients, tolerance=tolerance, at_most=len(train))
         try:
             self._step = job.optimizer.step(inputs, targets)
         except NUMERICAL as error:
@@ -184,7 +195,7 @@ class Trainer:
         """Return what else a point of the curve says."""
         group = self._job.optimizer.param_groups[0]
         told = {name: float(group[name]) for name in TOLD if group.get(name)}
-        told |= {"lr": float(group["lr"]), "batch_size": self._sizes(self._standing.updates)}
+        told |= {"lr": float(group["lr"]), "batch_size": self._size}
         told["seconds"] = self._standing.seconds
         seen = {} if self._step is None else vars(self._step)
         numbers = {name: value for name, value in seen.items() if isinstance(value, int | float)}

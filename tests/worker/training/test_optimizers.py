@@ -188,6 +188,7 @@ OTHER = {  # than the default; what has no effect alone comes with what gives it
     ("sgd_qn", "secant_rule"): {"secant_rule": "2009", "skip": 2},
     ("stochastic_meta_descent", "meta_lr"): {"meta_lr": 0.1},
     ("newton", "negative_curvature"): {"negative_curvature": "absolute", "damping": 1e-4, "lr": 0.1},
+    ("subsampled_newton_cg", "stop_if_worse_than"): {"stop_if_worse_than": "best", "damping": 1e-4},
 }
 SETTINGS = [(name, setting) for name, row in SECOND_ORDER.items() for setting in row.settings]
 

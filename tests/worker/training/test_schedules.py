@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizers import KFAC, CrossEntropy
-from worker.training.batch_size import batch_size_schedule, enough_examples, exponential
+from worker.training.batch_size import Gradients, batch_size_schedule, enough_examples, exponential
 from worker.training.schedules import (
     RATES,
     on_then_off,
@@ -163,9 +163,8 @@ def test_a_wrong_batch_size_is_named(name, settings, said):
 
 
 def gradients(*, noise, examples=100, coordinates=50):
-    """Rows whose mean is exactly 1 and whose variance is exactly noise² in every coordinate."""
-    rows = torch.randn(examples, coordinates, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    return 1 + noise * (rows - rows.mean(dim=0)) / rows.std(dim=0)
+    """Of rows whose mean is 3 and whose variance is 9 noise² in every coordinate."""
+    return Gradients(examples=examples, noise=9 * coordinates * noise**2, signal=9 * coordinates)
 
 
 @pytest.mark.row(76)
@@ -178,7 +177,7 @@ def gradients(*, noise, examples=100, coordinates=50):
     ],
 )
 def test_a_batch_grows_to_where_the_variance_of_its_mean_is_tolerable(noise, size):
-    assert enough_examples(gradients(noise=noise) * 3, tolerance=0.5, at_most=1000) in {size, size + 1}
+    assert enough_examples(gradients(noise=noise), tolerance=0.5, at_most=1000) == size
 
 
 @pytest.mark.row(76)
@@ -188,11 +187,31 @@ def test_a_batch_neither_shrinks_nor_exceeds_the_examples(noise, tolerance, at_m
 
 
 def test_gradients_that_cancel_ask_for_all_examples():
-    rows = torch.tensor([[1.0], [-1.0]])
+    cancelling = Gradients(examples=2, noise=2.0, signal=0.0)
 
-    assert enough_examples(rows, tolerance=0.5, at_most=70) == 70
+    assert enough_examples(cancelling, tolerance=0.5, at_most=70) == 70
 
 
 def test_one_example_tells_no_variance():
     with pytest.raises(ValueError, match="two or more"):
-        enough_examples(torch.ones(1, 3), tolerance=0.5, at_most=10)
+        enough_examples(Gradients(examples=1, noise=0.0, signal=1.0), tolerance=0.5, at_most=10)
+
+
+@pytest.mark.row(76)
+@pytest.mark.parametrize("examples", [1, 2, 12])
+def test_noise_and_signal_are_those_of_the_gradients_of_the_examples(examples):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)).double()
+    inputs, targets = torch.randn(examples, 3).double(), torch.randint(2, (examples,))
+    rows = []
+    for each in range(examples):
+        loss = CrossEntropy().loss(model(inputs[each : each + 1]), targets[each : each + 1])
+        parts = torch.autograd.grad(loss, list(model.parameters()))
+        rows.append(torch.nn.utils.parameters_to_vector(parts))
+    rows = torch.stack(rows)
+
+    found = Gradients.of(model, CrossEntropy(), inputs, targets)
+
+    assert found.examples == examples
+    assert found.noise == pytest.approx(rows.var(dim=0).sum().item() if examples > 1 else 0.0, abs=1e-12)
+    assert found.signal == pytest.approx(rows.mean(dim=0).square().sum().item())

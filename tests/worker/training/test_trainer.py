@@ -231,8 +231,9 @@ def test_another_seed_trains_otherwise():
         Plan(**QUIET, averaging="exponential", criterion="best_train"),
         Plan(**QUIET, switch="detected", switch_threshold=0.9, averaging="uniform"),
         Plan(**QUIET, lr_schedule="final_annealing", batch_schedule="exponential", batch_full_at=10),
+        Plan(**QUIET, batch_schedule="by_variance", batch_tolerance=1.0),
     ],
-    ids=["plain", "averaged", "switched", "scheduled"],
+    ids=["plain", "averaged", "switched", "scheduled", "growing"],
 )
 @pytest.mark.parametrize("optimizer", [name for name, row in OPTIMIZERS.items() if row.is_first_order])
 def test_a_training_that_was_interrupted_ends_as_one_that_was_not(optimizer, plan):
@@ -346,6 +347,25 @@ def test_batches_can_grow_to_all_examples():
     _, points = curve(Plan(**QUIET, batch_schedule="exponential", batch_full_at=7))
 
     assert [told["batch_size"] for _, told in points] == [8, 15, 30, 30, 30]
+
+
+@pytest.mark.row(76, 134)
+def test_batches_grow_when_their_gradients_vary_too_much():
+    plan = Plan(**QUIET, batch_schedule="by_variance", batch_tolerance=1.0)
+    sizes = {
+        tolerance: [told["batch_size"] for _, told in curve(replace(plan, batch_tolerance=tolerance))[1]]
+        for tolerance in (0.3, 1.0, 1000.0)
+    }
+
+    assert sizes[1000.0] == [8] * 5
+    assert sizes[0.3][-1] == 30
+    assert sizes[1.0] == sorted(sizes[1.0])
+    assert 8 < sizes[1.0][-1] < 30
+
+
+def test_one_example_is_too_few_to_grow_by_variance():
+    with pytest.raises(ValueError, match=r"'batch_size'.*two or more"):
+        curve(Plan(**QUIET | {"batch_size": 1}, batch_schedule="by_variance"))
 
 
 def test_the_better_of_the_weights_and_their_mean_is_judged():
