@@ -163,9 +163,6 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
     "radius": Setting(
         default=1.0, meaning="How long a step may be, in the beginning; it follows the steps.", above=0
     ),
-    "curvature": Setting(
-        default="gauss_newton", meaning="The matrix of the model that a step minimises."
-    ),
     "curvature_from_every": Setting(
         default=1, meaning="The curvature is that of one of so many examples.", low=1, high=10**6
     ),
