@@ -26,7 +26,9 @@ class MatrixMomentum(Remembering):
     hyperparameters = (
         Hyperparameter(name="lr", kind="float", default=0.1, low=1e-3, high=1.0, log=True),
         Hyperparameter(name="velocity_lr", kind="float", default=0.1, low=1e-3, high=1.0, log=True),
-        Hyperparameter(name="curvature", kind="categorical", default="gauss_newton", choices=CURVATURES),
+        Hyperparameter(  # Fisher is Gauss-Newton for all that a task minimises
+            name="curvature", kind="categorical", default="gauss_newton", choices=("gauss_newton", "hessian")
+        ),
     )
     _keeps = ("velocity",)
     _own = Remembering._own | {"_of"}  # noqa: SLF001

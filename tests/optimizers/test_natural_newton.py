@@ -66,7 +66,7 @@ def test_where_cases_agree_and_for_a_boundless_variance_it_is_newtons_step(a_net
 
     found = move(
         ours,
-        NaturalNewton(ours, CrossEntropy(), curvature="hessian", variance=variance, **told),
+        NaturalNewton(ours, CrossEntropy(), directions="hessian", variance=variance, **told),
         *batch,
     )
 
@@ -141,7 +141,7 @@ def test_without_damping_a_parameter_without_curvature_is_refused(a_batch):
 
 def test_a_model_too_large_for_its_hessian_is_refused_with_what_to_do_and_a_diagonal_is_not(a_network):
     with pytest.raises(TooLargeError, match=r"NaturalNewton .* limit is 42. Train a smaller model, or"):
-        NaturalNewton(a_network(4, 5, 3), CrossEntropy(), curvature="hessian", limit=42)
+        NaturalNewton(a_network(4, 5, 3), CrossEntropy(), directions="hessian", limit=42)
     NaturalNewton(a_network(4, 5, 3), CrossEntropy(), limit=42)
 
 
