@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 HOUSE = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/how-to/own-program.md", "docs/how-to/scikit-learn.md")
+PAGES = ("README.md", "docs/how-to/own-program.md", "docs/how-to/scikit-learn.md", "docs/how-to/optuna.md")
 
 
 @pytest.mark.parametrize("page", PAGES)
