@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from fastapi import Depends, FastAPI
+from fastapi.routing import APIRoute
 
 from app.api import (
     best,
@@ -31,7 +32,7 @@ from app.api.door import Door
 from app.api.headers import SafeHeaders
 from app.api.limits import BodyLimit, KnownContract, KnownHost
 from app.api.paths import in_project
-from app.api.problems import TURNED_AWAY, answer_with_problems
+from app.api.problems import TURNED_AWAY, answer_with_problems, describe_problems
 from app.api.requests import Watched
 from app.dashboard import login, pages
 from app.gate import Gate
@@ -48,6 +49,7 @@ from app.storage import workers as workers_stored
 from app.storage.schema import prepare
 from thiessen.version import __version__
 
+IN_PROJECT: Final = "/api/v1/projects/{project}/"
 SWEEP_SECONDS: Final = 1.0
 SWEEPS_TO_SEEN: Final = 5
 SWEEPS_TO_FORGET: Final = 600
@@ -97,6 +99,7 @@ def build(settings: Settings) -> FastAPI:
         openapi_url=None,  # served like the pages, to who may read
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=_call,
     )
     app.state.house = house
     app.state.gate = gate = Gate(
@@ -122,13 +125,14 @@ def build(settings: Settings) -> FastAPI:
     for router in (studies, trials, export, history, replay, events):
         app.include_router(
             router.router,
-            prefix="/api/v1/projects/{project}",
+            prefix=IN_PROJECT.rstrip("/"),
             dependencies=[Depends(in_project)],
             responses=TURNED_AWAY,
         )
     for router in (health, metrics, login, pages):
         app.include_router(router.router)
     answer_with_problems(app)
+    describe_problems(app)
     app.add_middleware(BodyLimit)
     app.add_middleware(Door, gate=gate, refuses_proxies=settings.refuses_proxies)
     app.add_middleware(KnownContract)
@@ -136,6 +140,11 @@ def build(settings: Settings) -> FastAPI:
     app.add_middleware(Watched)
     app.add_middleware(SafeHeaders)  # outermost: each one stands around those above it
     return app
+
+
+def _call(route: APIRoute) -> str:
+    """Return the name of a call, which generated clients take for that of a function."""
+    return f"{route.name}_in_project" if route.path_format.startswith(IN_PROJECT) else route.name
 
 
 def _check_tokens(store: Store, settings: Settings) -> None:

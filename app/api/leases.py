@@ -21,7 +21,13 @@ from app.lifecycle.lease import lease as lease_trials
 from app.lifecycle.waiting import until
 from thiessen import contract
 
-router = APIRouter(prefix="/api/v1", tags=["leases"], responses=TURNED_AWAY, route_class=Quick)
+router = APIRouter(
+    prefix="/api/v1",
+    tags=["leases"],
+    responses=TURNED_AWAY,
+    route_class=Quick,
+    generate_unique_id_function=lambda route: route.name,
+)
 
 Worker = Annotated[Principal, needs(Scope.WORK, Reach.OWN)]
 LeaseId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="The lease, as it was given.")]

@@ -53,7 +53,7 @@ def documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     return {
         int(status): {
             "description": status.phrase,
-            "content": {"application/problem+json": {"schema": _SCHEMA}},
+            "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
         }
         for status in statuses
     }
@@ -61,6 +61,18 @@ def documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
 
 TURNED_AWAY: Final = documented(HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 """Of every route that needs to know who asks."""
+
+
+def describe_problems(app: FastAPI) -> None:
+    """Have the OpenAPI document say once what a problem is; routes refer to it."""
+    usual = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = usual()
+        document["components"]["schemas"]["Problem"] = _SCHEMA
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI has one do it
 
 
 def problem(status: int, kind: str, detail: str, **headers: str) -> Response:
