@@ -32,7 +32,7 @@ ALL = slice(None)  # cases
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Batch:
     """A step is to be taken on it."""
 

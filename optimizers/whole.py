@@ -8,6 +8,11 @@ import torch
 from torch import Generator, Tensor, autograd, nn
 from torch.optim import Optimizer
 
+from optimizers.admission import (
+    check_batch,
+    check_model_and_objective,
+    precision_explained,
+)
 from optimizers.curvature.network import Network
 from optimizers.curvature.products import Curved, Jacobian, Product, fisher, hessian
 from optimizers.curvature.vectors import flat, shaped
@@ -15,11 +20,11 @@ from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import UnsupportedModelError
 from optimizers.objectives import Objective
 from optimizers.passes import check_alike
-from optimizers.processes import Group, Processes, check_not_wrapped
+from optimizers.processes import Group, Processes
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 from optimizers.streams import retold, stream_beside, stream_of, stream_on, told
-from optimizers.usual_loop import needs_the_batch
+from optimizers.usual_loop import needs_the_batch, parts_of
 
 
 @final
@@ -54,7 +59,7 @@ class Whole(Optimizer, ABC):
         generator: Generator | None,
         group: Group,
     ) -> None:
-        check_not_wrapped(model)
+        check_model_and_objective(model, objective, type(self).__name__)
         for name, value in settings.items():
             if not 0 <= value < math.inf:
                 raise ValueError(f"{name} must be finite and at least 0, got {value!r}.")
@@ -83,8 +88,13 @@ class Whole(Optimizer, ABC):
         statistics: Tensor | None = None,
         search: tuple[Tensor, Tensor] | None = None,
     ) -> Step:
+        batch = parts_of((inputs, targets), statistics=statistics, search=search)
+        trained = [parameter for parameter in self._model.parameters() if parameter.requires_grad]
+        check_batch(type(self).__name__, self._model, trained, batch, self._processes)
         _check_precise(self._model)
-        with eagerly(), torch.autocast(inputs.device.type, enabled=False):  # curvature needs all digits
+        explained = precision_explained(self._model, inputs)
+        # curvature needs all digits
+        with eagerly(), explained, torch.autocast(inputs.device.type, enabled=False):
             network = Network(self._model, inputs)
             other = network if statistics is None else Network(self._model, statistics)
             searched = None if search is None else (Network(self._model, search[0]), search[1])

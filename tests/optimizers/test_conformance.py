@@ -516,6 +516,94 @@ def the_loss_of_a_convex_problem_decreases(make, a_network, a_batch):
     assert all(after < before + 1e-14 for before, after in itertools.pairwise(losses))  # it may have arrived
 
 
+# What it is given
+
+
+@check
+def a_loss_that_is_no_objective_is_refused_with_the_one_to_take(make, a_network, a_batch):
+    del a_batch
+    wrong = {
+        nn.CrossEntropyLoss(): "torch CrossEntropyLoss. Take CrossEntropy()",
+        nn.functional.mse_loss: "function mse_loss. Take squared_error()",
+        nn.BCEWithLogitsLoss: "class BCEWithLogitsLoss itself. Take Bernoulli()",
+        "cross_entropy": "text 'cross_entropy'. Take CrossEntropy()",
+        CrossEntropy: "class CrossEntropy itself. Take CrossEntropy()",
+        nn.HuberLoss(): "torch HuberLoss. Take CrossEntropy(), Bernoulli(), Gaussian() or squared_error()",
+    }
+    for given, said in wrong.items():
+        with pytest.raises(TypeError, match=re.escape(said)):
+            make(a_network(4, 5, 3), objective=given)
+
+
+@check
+def an_objective_that_lacks_methods_is_refused_with_their_names(make, a_network, a_batch):
+    del a_batch
+    lacking = MostLikely()
+    del lacking.factor
+    with pytest.raises(TypeError, match=re.escape("MostLikely to have factor(outputs, vectors).")):
+        make(a_network(4, 5, 3), objective=lacking)
+
+
+@check
+def parameters_in_place_of_the_model_are_refused(make, a_network, a_batch):
+    del a_batch
+    for given in (a_network(4, 3).parameters(), [{"params": a_network(4, 3).parameters()}]):
+        with pytest.raises(TypeError, match=r"The first argument of \w+ is the model"):
+            make(given)
+
+
+@check
+def inputs_that_are_not_one_tensor_are_refused_with_what_they_are(make, a_network, a_batch):
+    optimizer, (inputs, targets) = make(a_network(4, 5, 3)), a_batch(6, 4, 3)
+    wrong = {
+        r"inputs as one tensor; it got a tuple of 2 \(Tensor\). Join": ((inputs, inputs), targets),
+        r"inputs as one tensor; it got a dict of 1 \(Tensor\). Join": ({"one": inputs}, targets),
+        r"inputs as one tensor; it got a numpy ndarray. Convert": (inputs.numpy(), targets),
+        r"targets as one tensor; it got a list of 6 \(int\). Convert": (inputs, targets.tolist()),
+    }
+    for said, given in wrong.items():
+        with pytest.raises(TypeError, match=said):
+            optimizer.step(*given)
+
+
+@check
+def nothing_to_train_is_refused_until_there_is_something(make, a_network, a_batch):
+    model = a_network(4, 5, 3)
+    before, optimizer = weights(model), make(model)
+    model.requires_grad_(False)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="nothing to train: all its parameters are frozen"):
+            train(optimizer, a_batch, [0])
+    model.requires_grad_(True)
+    train(optimizer, a_batch, [0])
+
+    assert untouched(model, before) == []
+
+
+@check
+def a_batch_without_cases_is_refused_and_changes_nothing(make, a_network, a_batch):
+    runs = []
+    for is_told in (False, True):
+        model, (inputs, targets) = a_network(4, 5, 3), a_batch(6, 4, 3)
+        torch.manual_seed(0)
+        optimizer = make(model)
+        train(optimizer, a_batch, [0])
+        if is_told:
+            with pytest.raises(ValueError, match="a batch without cases"):
+                optimizer.step(inputs[:0], targets[:0])
+        train(optimizer, a_batch, [1, 2])
+        runs.append(weights(model))
+
+    assert same(*runs)
+
+
+@check
+def inputs_of_another_precision_are_refused_with_both(make, a_network, a_batch):
+    inputs, targets = a_batch(6, 4, 3)
+    with pytest.raises(ValueError, match=r"are in torch.float32, the model in torch.float64. .*\.to\("):
+        make(a_network(4, 5, 3)).step(inputs.float(), targets)
+
+
 # What else happens to the model
 
 

@@ -479,14 +479,6 @@ def test_a_bias_may_be_frozen_and_unfrozen(a_network, a_batch, settings):
         assert moved == [True, trains, True, True]
 
 
-def test_with_everything_frozen_nothing_moves(a_network, a_batch):
-    model = a_network(4, 3).requires_grad_(False)  # torch's signature
-    before = weights(model)
-
-    assert KFAC(model, CrossEntropy()).step(*a_batch(6, 4, 3)).update_norm == 0
-    assert same(weights(model), before)
-
-
 def test_a_model_in_bfloat16_has_factors_in_float32(a_network, a_batch):
     model, (inputs, targets) = a_network(4, 5, 3).bfloat16(), a_batch(20, 4, 3)
     optimizer = KFAC(model, CrossEntropy())
