@@ -89,6 +89,16 @@ def check_batch(
         )
 
 
+def check_rows(optimizer: str, outputs: Tensor, inputs: Tensor) -> None:
+    """Raise ValueError unless the outputs have one row for each case."""
+    if outputs.shape[:1] != inputs.shape[:1]:
+        raise ValueError(
+            f"{optimizer} tells cases apart and needs one row of outputs for each case; the model made "
+            f"outputs {tuple(outputs.shape)} of {len(inputs)} cases. Leave positions in a dimension of their "
+            f"own: outputs of (cases, positions, classes), targets of (cases, positions)."
+        )
+
+
 def _tensor(optimizer: str, name: str, value: object) -> Tensor:
     if not isinstance(value, Tensor):
         raise TypeError(

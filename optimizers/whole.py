@@ -11,6 +11,7 @@ from torch.optim import Optimizer
 from optimizers.admission import (
     check_batch,
     check_model_and_objective,
+    check_rows,
     precision_explained,
 )
 from optimizers.curvature.network import Network
@@ -119,7 +120,9 @@ class Whole(Optimizer, ABC):
     def _gradient(self, network: Network, targets: Tensor, l2: float) -> tuple[float, Tensor]:
         params = {name: tensor.clone().requires_grad_() for name, tensor in network.params.items()}
         with torch.enable_grad():
-            loss = self._objective.loss(network.trained(params), targets)
+            outputs = network.trained(params)
+            check_rows(type(self).__name__, outputs, network.inputs)
+            loss = self._objective.loss(outputs, targets)
         parts = autograd.grad(loss, list(params.values()), materialize_grads=True)
         check_alike([*params], [*self._model.parameters()], self._processes)
         gradient = torch.cat([part.reshape(-1) for part in parts])

@@ -132,6 +132,11 @@ def backpropagated(
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """Return by linear layer the q of its sums, as that recursion has it, and its inputs: a row a case."""
     values, modules = [inputs], _parts(check_sequence(model, OTHER_DIAGONALS))
+    if inputs.dim() != 2:
+        problem = (
+            f"gets inputs {tuple(inputs.shape)}, and Becker and LeCun's recursion knows one row for a case"
+        )
+        raise UnsupportedModelError("", problem, f"Give it inputs of (cases, features). {OTHER_DIAGONALS}")
     for _, module in modules:
         values.append(module(values[-1].clone()).detach())  # it may work in place
 

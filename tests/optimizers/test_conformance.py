@@ -422,6 +422,31 @@ def tied_weights_train(make, a_network, a_batch):
 
 
 @check
+def outputs_at_several_positions_of_a_case_train(make, a_network, a_batch):
+    model, (inputs, targets) = a_network(2, 5, 3), a_batch(12, 2, 3)
+    optimizer, before = make(model), weights(model)
+    inputs, targets = inputs.reshape(6, 2, 2), targets.reshape(6, 2)
+    expected = (
+        nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten(), reduction="sum") / 6
+    )
+    first, *_, last = [optimizer.step(inputs, targets) for _ in range(10)]
+
+    assert first.loss == pytest.approx(expected.item(), rel=1e-12)
+    assert untouched(model, before) == []
+    assert last.loss < first.loss
+
+
+@check
+def outputs_flattened_over_positions_train(make, a_network, a_batch):
+    inputs, targets = a_batch(12, 2, 3)
+    model = nn.Sequential(nn.Flatten(0, 1), *a_network(2, 5, 3))
+    optimizer = make(model)
+    first, *_, last = [optimizer.step(inputs.reshape(6, 2, 2), targets) for _ in range(10)]
+
+    assert last.loss < first.loss
+
+
+@check
 def groups_have_settings_of_their_own(make, a_network, a_batch):
     model = a_network(4, 5, 3)
     before = weights(model)
@@ -595,6 +620,13 @@ def a_batch_without_cases_is_refused_and_changes_nothing(make, a_network, a_batc
         runs.append(weights(model))
 
     assert same(*runs)
+
+
+@check
+def labels_out_of_range_are_refused_with_the_label(make, a_network, a_batch):
+    inputs, targets = a_batch(6, 4, 3)
+    with pytest.raises(ValueError, match="numbered 0 to 2, but 1 of the targets are others, as 3 is"):
+        make(a_network(4, 5, 3)).step(inputs, torch.cat([targets[:5], torch.tensor([3])]))
 
 
 @check

@@ -678,3 +678,33 @@ def test_a_factor_without_an_inverse_is_an_error_naming_the_layer(a_network, a_b
         SingularFactorError, match=r"layer '0\.weight' has no finite inverse at damping 1e-60"
     ):
         optimizer.step(inputs, targets)
+
+
+class Pairing:
+    """Cross-entropy that notes the targets it is given for each number of rows."""
+
+    def __init__(self):
+        known, self.seen = CrossEntropy(), {}
+        self.sample, self.curvature, self.factor = known.sample, known.curvature, known.factor
+
+    def loss(self, outputs, targets):
+        self.seen[len(outputs)] = targets.tolist()
+        return CrossEntropy().loss(outputs, targets)
+
+
+@pytest.mark.parametrize("targets", ["sampled", "data"])
+def test_of_some_cases_with_several_rows_each_outputs_and_targets_belong_together(a_network, targets):
+    model, objective = nn.Sequential(nn.Flatten(0, 1), *a_network(2, 5, 3)), Pairing()
+    inputs = torch.arange(16, dtype=torch.float64).cos().reshape(4, 2, 2)
+    optimizer = KFAC(model, objective, targets=targets, statistics_from_every=2, model_from_every=2)
+    optimizer.step(inputs, torch.tensor([0, 1, 2, 0, 1, 2, 2, 1]))
+
+    assert objective.seen == {8: [0, 1, 2, 0, 1, 2, 2, 1], 4: [0, 1, 1, 2]}
+
+
+def test_of_some_cases_with_unlike_numbers_of_rows_nothing_is_guessed(a_network, a_batch):
+    inputs, _ = a_batch(4, 2, 3)
+    model = nn.Sequential(a_network(2, 3), nn.Flatten(0, 1), nn.Unflatten(0, (-1, 2)))
+    optimizer = KFAC(model, CrossEntropy(), lr=0.1, targets="data", statistics_from_every=2)
+    with pytest.raises(ValueError, match="6 targets cannot be told apart by 4 cases"):
+        optimizer.step(inputs, torch.zeros(6).long())
