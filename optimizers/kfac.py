@@ -428,7 +428,7 @@ class KFAC(KroneckerFactored):
             judgement = AS_BEFORE if foresees else REJECTED
         if judgement is not AS_BEFORE:
             self._set_damping(rule.next(self._settings["damping"], judgement))
-        return judgement, after
+        return judgement, seen.h() if judgement.rejected and after is not None else after
 
     def _is_wild(self, seen: Seen, move: Move) -> bool:
         """Tell whether a step would double the loss of the cases that M knows, or worse.

@@ -167,8 +167,9 @@ class Layerwise(Hearing):
             self._listening.forget()
 
     def _check_alike(self, passes: Passes) -> None:
-        gradients = [p in passes.gradients for p in self._trained()]
-        check_alike((gradients, sorted(passes.seen)), [*self._model.parameters()], self._processes)
+        weights = [*self._model.parameters()]
+        reached = [p in passes.gradients for p in weights]
+        check_alike((reached, sorted(passes.seen)), weights, self._processes)
 
     def _heard(self, listening: Listening, loss: float | None) -> Passes:
         scale = loss_scale(self)

@@ -49,7 +49,7 @@ class Batch:
                 f"only some are looked at. Give each case as many, or set statistics_from_every and "
                 f"model_from_every to 1."
             )
-        by_case = self.targets.unflatten(0, (len(self.inputs), -1))
+        by_case: Tensor = self.targets.unflatten(0, (len(self.inputs), -1))
         return by_case[cases].flatten(end_dim=1)
 
 
@@ -254,7 +254,8 @@ class Seen:
         """
         if self._processes.size == 1:
             return gradients
-        check_alike([*gradients], [*self._params.values()], self._processes)
+        parts = {name: self.blocks[name].params for name in gradients}
+        check_alike(parts, [*self._params.values()], self._processes)
         if isinstance(self._told, Heard):
             check_same_gradients(norm(gradients), self._outputs, self._processes)
         else:

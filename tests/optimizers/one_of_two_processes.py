@@ -360,6 +360,12 @@ def another_part(kind, rank):
     kind(model, CrossEntropy()).step(*a_batch(0))
 
 
+def another_bias(kind, rank):
+    model = a_model()
+    model[2 * rank].bias.requires_grad_(False)
+    kind(model, CrossEntropy()).step(*a_batch(0))
+
+
 def other_weights(kind, rank):
     model = a_model()
     with torch.no_grad():
@@ -409,6 +415,7 @@ def main(folder, rank):
         came[f"pickled {name}"] = refused(partial(pickle.dumps, in_group))
         came[f"wrapped {name}"] = refused(partial(kind, DistributedDataParallel(a_model()), CrossEntropy()))
         came[f"another part {name}"] = refused(partial(another_part, kind, rank))
+        came[f"another bias {name}"] = refused(partial(another_bias, kind, rank))
         came[f"other weights {name}"] = refused(partial(other_weights, kind, rank))
         came[f"no cases {name}"] = refused(partial(without_cases, kind, rank))
         came[f"frozen on one {name}"] = refused(partial(frozen_on_one, kind, rank))

@@ -533,6 +533,20 @@ def the_same_cases_twice_or_in_another_order_are_the_same_step(make, a_network, 
 
 
 @check
+def the_loss_after_a_step_is_that_of_the_batch_where_it_is_told(make, a_network, a_batch):
+    for share in (0.5, 30.0):
+        model, (inputs, targets) = a_network(4, 5, 3), a_batch(9, 4, 3)
+        optimizer = make(model)
+        for group in optimizer.param_groups:
+            group["lr"] *= share
+        for _ in range(10):
+            step = optimizer.step(inputs, targets)
+            if step.loss_after is not None:
+                after = CrossEntropy().loss(model(inputs), targets).item()
+                assert step.loss_after == pytest.approx(after, rel=1e-9)
+
+
+@check
 def the_loss_of_a_convex_problem_decreases(make, a_network, a_batch):
     optimizer = make(a_network(4, 3))
     losses = [optimizer.step(*a_batch(20, 4, 3)).loss for _ in range(50)]
