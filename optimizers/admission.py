@@ -33,7 +33,9 @@ INSTEAD: Final = {  # of what others call a loss, by its name without case, unde
 }
 
 
-def check_model_and_objective(model: object, objective: object, optimizer: str) -> None:
+def check_model_and_objective(
+    model: object, objective: object, optimizer: str, *, needs: Iterable[str] = tuple(METHODS)
+) -> None:
     """Raise TypeError for anything else, and UnsupportedModelError for a wrapped model."""
     if not isinstance(model, nn.Module):
         raise TypeError(
@@ -41,10 +43,10 @@ def check_model_and_objective(model: object, objective: object, optimizer: str) 
             f"Write {optimizer}(model, objective). Where it trains parts of a model, these are params=."
         )
     check_not_wrapped(model)
-    lacking = [name for name in METHODS if not callable(getattr(objective, name, None))]
+    lacking = [name for name in needs if not callable(getattr(objective, name, None))]
     if not (lacking or isinstance(objective, type)):
         return
-    if isinstance(objective, str | type | nn.Module) or len(lacking) == len(METHODS):
+    if isinstance(objective, type) or not any(hasattr(objective, name) for name in METHODS):
         name = objective if isinstance(objective, str) else getattr(objective, "__name__", None)
         key = (name or type(objective).__name__).lower().replace("_", "").removesuffix("loss")
         remedy = INSTEAD.get(key, f"{name}()" if isinstance(objective, type) and not lacking else OURS)

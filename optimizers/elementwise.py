@@ -42,7 +42,7 @@ class Elementwise(Hearing, ABC):
         settings: dict[str, Any],
         group: Group,
     ) -> None:
-        check_model_and_objective(model, objective, type(self).__name__)
+        check_model_and_objective(model, objective, type(self).__name__, needs=["loss"])
         self._model, self._objective, self._processes = uncompiled(model), objective, Processes(group)
         super().__init__(model.parameters() if params is None else params, settings)
 

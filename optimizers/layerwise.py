@@ -83,7 +83,7 @@ class Layerwise(Hearing):
         settings: dict[str, Any],
         group: Group,
     ) -> None:
-        check_model_and_objective(model, objective, type(self).__name__)
+        check_model_and_objective(model, objective, type(self).__name__, needs=["loss"])
         self._model = uncompiled(model)
         self._objective = objective
         self._layers = affine_layers(self._model)

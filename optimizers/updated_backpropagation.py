@@ -72,7 +72,7 @@ class UpdatedBackpropagation(Optimizer):
         top_only: int | None = None,
         group: Group = None,
     ) -> None:
-        check_model_and_objective(model, objective, type(self).__name__)
+        check_model_and_objective(model, objective, type(self).__name__, needs=["loss"])
         check_lr(lr)
         if top_only is not None and top_only < 0:
             raise ValueError(

@@ -575,11 +575,11 @@ def a_loss_that_is_no_objective_is_refused_with_the_one_to_take(make, a_network,
 
 
 @check
-def an_objective_that_lacks_methods_is_refused_with_their_names(make, a_network, a_batch):
+def an_objective_that_lacks_a_method_is_refused_with_its_name(make, a_network, a_batch):
     del a_batch
     lacking = MostLikely()
-    del lacking.factor
-    with pytest.raises(TypeError, match=re.escape("MostLikely to have factor(outputs, vectors).")):
+    del lacking.loss
+    with pytest.raises(TypeError, match=r"MostLikely to have loss\(outputs, targets\)[,.]"):
         make(a_network(4, 5, 3), objective=lacking)
 
 

@@ -2,6 +2,7 @@ import copy
 import gc
 import io
 import math
+import re
 import weakref
 from itertools import pairwise
 
@@ -708,3 +709,12 @@ def test_of_some_cases_with_unlike_numbers_of_rows_nothing_is_guessed(a_network,
     optimizer = KFAC(model, CrossEntropy(), lr=0.1, targets="data", statistics_from_every=2)
     with pytest.raises(ValueError, match="6 targets cannot be told apart by 4 cases"):
         optimizer.step(inputs, torch.zeros(6).long())
+
+
+def test_an_objective_that_only_samples_is_told_all_that_it_lacks(a_network):
+    class Sampling:
+        sample = CrossEntropy().sample
+
+    said = "to have loss(outputs, targets), curvature(outputs, vectors), factor(outputs, vectors)."
+    with pytest.raises(TypeError, match=re.escape(said)):
+        KFAC(a_network(4, 3), Sampling())

@@ -248,9 +248,6 @@ def test_it_knows_the_targets_of_the_data(a_network, a_batch):
 
 def test_the_unit_of_the_loss_makes_no_difference_to_how_rows_are_whitened(a_network, a_batch, moves_of):
     class Scaled:
-        known = CrossEntropy()
-        sample, curvature, factor = known.sample, known.curvature, known.factor
-
         def loss(self, outputs, targets):
             return 1000 * CrossEntropy().loss(outputs, targets)
 
