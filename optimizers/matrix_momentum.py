@@ -5,7 +5,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from optimizers.curvature.products import CURVATURES, Curvature, product_with
+from optimizers.curvature.products import CURVATURES, WORTH_A_SEARCH, Curvature, product_with
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.processes import Group
@@ -26,7 +26,7 @@ class MatrixMomentum(Remembering):
     hyperparameters = (
         Hyperparameter(name="lr", kind="float", default=0.1, low=1e-3, high=1.0, log=True),
         Hyperparameter(name="velocity_lr", kind="float", default=0.1, low=1e-3, high=1.0, log=True),
-        Hyperparameter(name="curvature", kind="categorical", default="gauss_newton", choices=CURVATURES),
+        Hyperparameter(name="curvature", kind="categorical", default="gauss_newton", choices=WORTH_A_SEARCH),
     )
     _keeps = ("velocity",)
     _own = Remembering._own | {"_of"}  # noqa: SLF001

@@ -40,11 +40,11 @@ class NaturalNewton(Whole):
         Hyperparameter(name="lr", kind="float", default=0.3, low=1e-3, high=1.0, log=True),
         Hyperparameter(name="damping", kind="float", default=0.1, low=1e-4, high=10.0, log=True),
         Hyperparameter(name="variance", kind="float", default=1.0, low=1e-3, high=1e3, log=True),
-        Hyperparameter(name="curvature", kind="categorical", default="diagonal", choices=CURVATURES),
+        Hyperparameter(name="directions", kind="categorical", default="diagonal", choices=CURVATURES),
         Hyperparameter(name="refresh_every", kind="int", default=1, low=1, high=50, log=True),
     )
     _own = Whole._own | {  # noqa: SLF001
-        "_curvature", "_refresh_every", "_cases", "_inverse", "_names", "_updates",
+        "_directions", "_refresh_every", "_cases", "_inverse", "_names", "_updates",
     }  # fmt: skip
 
     def __init__(
@@ -55,14 +55,14 @@ class NaturalNewton(Whole):
         lr: float = 0.3,
         damping: float = 0.1,  # λ
         variance: float = 1.0,  # σ²
-        curvature: Curvature = "diagonal",
+        directions: Curvature = "diagonal",
         refresh_every: int = 1,  # updates
         cases: int | None = None,  # n; None: of the batch
         limit: int = LIMIT,
         group: Group = None,
     ) -> None:
-        if curvature not in CURVATURES:
-            raise ValueError(f"curvature is 'diagonal' or 'hessian', got {curvature!r}.")
+        if directions not in CURVATURES:
+            raise ValueError(f"directions are by the 'diagonal' or the 'hessian', got {directions!r}.")
         for name, count in (("refresh_every", refresh_every), ("cases", cases)):
             if count is not None and count < 1:
                 raise ValueError(f"{name} is a count and must be at least 1, got {count!r}.")
@@ -70,9 +70,9 @@ class NaturalNewton(Whole):
             raise ValueError(f"variance must be above 0, got {variance!r}. Try 1.")
         settings = {"lr": lr, "damping": damping, "variance": variance}
         super().__init__(model, objective, settings, None, group)
-        if curvature == "hessian":
+        if directions == "hessian":
             check_small(self._model, type(self).__name__, limit)
-        self._curvature, self._refresh_every, self._cases = curvature, refresh_every, cases
+        self._directions, self._refresh_every, self._cases = directions, refresh_every, cases
         self._inverse: Tensor | None = None  # of H + λ I, a matrix or a diagonal
         self._names: list[str] = []  # of the parameters it is of
         self._updates = 0
@@ -101,7 +101,7 @@ class NaturalNewton(Whole):
         is_due = self._updates % self._refresh_every == 0 or self._names != [*given.network.params]
         if self._inverse is not None and not is_due:
             return self._inverse.to(flat(given.network.params))
-        if self._curvature == "diagonal":
+        if self._directions == "diagonal":
             own = flat(diagonals.gauss_newton(given.network, self._objective))
             [diagonal] = self._of_all([own], given.targets)
             return _reciprocal(diagonal + damping)

@@ -4,7 +4,7 @@ from typing import final
 
 from torch import Tensor, nn
 
-from optimizers.curvature.products import CURVATURES, Curvature, product_with
+from optimizers.curvature.products import CURVATURES, WORTH_A_SEARCH, Curvature, product_with
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
 from optimizers.processes import Group
@@ -28,7 +28,7 @@ class StochasticMetaDescent(Remembering):
         Hyperparameter(name="lr", kind="float", default=0.01, low=1e-4, high=1.0, log=True),
         Hyperparameter(name="meta_lr", kind="float", default=0.02, low=1e-3, high=100.0, log=True),
         Hyperparameter(name="memory", kind="float", default=0.99, low=0.0, high=1.0),
-        Hyperparameter(name="curvature", kind="categorical", default="gauss_newton", choices=CURVATURES),
+        Hyperparameter(name="curvature", kind="categorical", default="gauss_newton", choices=WORTH_A_SEARCH),
     )
     _keeps = ("log_rates", "sensitivity")
     _own = Remembering._own | {"_of"}  # noqa: SLF001

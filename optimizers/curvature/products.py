@@ -27,6 +27,7 @@ Pull = Callable[[Tensor], Params]
 Product = Callable[[Tensor], Tensor]
 Curvature: TypeAlias = Literal["gauss_newton", "hessian", "fisher"]
 CURVATURES = ("gauss_newton", "hessian", "fisher")
+WORTH_A_SEARCH = ("gauss_newton", "hessian")  # Fisher is Gauss-Newton where the link belongs to the loss
 Loss = Callable[[Tensor], Tensor]  # of the outputs of the batch, as a scalar: the targets are in it
 
 

@@ -107,7 +107,7 @@ OPTIMIZERS = {
     "MatrixMomentum, Hessian": made(MatrixMomentum, curvature="hessian"),
     "NaturalGradient": made(NaturalGradient),
     "NaturalGradient, empirical": made(NaturalGradient, kind="empirical"),
-    "NaturalNewton": made(NaturalNewton, curvature="hessian"),
+    "NaturalNewton": made(NaturalNewton, directions="hessian"),
     "NaturalNewton, diagonal": made(NaturalNewton, refresh_every=2),
     "Newton": made(Newton),
     "NonlinearConjugateGradients": made(NonlinearConjugateGradients, l2=1e-3),

@@ -97,7 +97,7 @@ OPTIMIZERS = {
     "LocalCriterion": made(LocalCriterion, lr=0.02, ridge=0.3),
     "MatrixMomentum": made(MatrixMomentum, lr=0.01, velocity_lr=0.5),
     "NaturalGradient": made(NaturalGradient, lr=0.2, damping=1.0, kind="sampled"),
-    "NaturalNewton": made(NaturalNewton, lr=0.2, damping=1.0, curvature="hessian", cases=6, refresh_every=2),
+    "NaturalNewton": made(NaturalNewton, lr=0.2, damping=1.0, directions="hessian", cases=6, refresh_every=2),
     "NaturalNewton, diagonal": made(NaturalNewton, lr=0.2, damping=1.0, cases=6, refresh_every=2),
     "Newton": made(Newton, lr=0.2, damping=1.0),
     "NonlinearConjugateGradients": made(NonlinearConjugateGradients, lr=0.5),

@@ -47,7 +47,7 @@ def test_a_step_is_the_solve_with_the_covariance_written_out(a_network, a_batch,
     inverse = inverse_of(curvature, model, *batch, 0.3)
     rows = dense.gradients_by_case(Network(model, batch[0]), CrossEntropy(), batch[1]) @ inverse
     truth = -0.5 * posterior_mean(rows, cases or 8, 0.02)
-    told = {"curvature": curvature, "cases": cases, "damping": 0.3, "variance": 0.02}
+    told = {"directions": curvature, "cases": cases, "damping": 0.3, "variance": 0.02}
 
     found = move(model, NaturalNewton(model, CrossEntropy(), lr=0.5, **told), *batch)
 
@@ -66,7 +66,7 @@ def test_where_cases_agree_and_for_a_boundless_variance_it_is_newtons_step(a_net
 
     found = move(
         ours,
-        NaturalNewton(ours, CrossEntropy(), curvature="hessian", variance=variance, **told),
+        NaturalNewton(ours, CrossEntropy(), directions="hessian", variance=variance, **told),
         *batch,
     )
 
@@ -83,7 +83,7 @@ def test_where_the_curvature_is_one_it_is_what_to_expect_of_the_mean_gradient(cu
     model = nn.Linear(1, 3, bias=False).double()
     gradients = (model.weight.detach().T * inputs - targets) * inputs  # of ½ ‖θ x - z‖²
     optimizer = NaturalNewton(
-        model, squared_error(half=True), lr=1.0, damping=0.0, variance=0.2, curvature=curvature
+        model, squared_error(half=True), lr=1.0, damping=0.0, variance=0.2, directions=curvature
     )
 
     torch.testing.assert_close(
@@ -109,7 +109,7 @@ def test_it_is_never_longer_than_the_mean_direction(a_network, a_batch, seed, ca
 def test_curvature_is_that_of_every_so_manieth_batch(a_network, a_batch, curvature):
     model = a_network(4, 5, 3)
     optimizer = NaturalNewton(
-        model, CrossEntropy(), lr=0.5, damping=0.3, curvature=curvature, refresh_every=2
+        model, CrossEntropy(), lr=0.5, damping=0.3, directions=curvature, refresh_every=2
     )
     inverse = None
     for seed in range(4):
@@ -141,13 +141,13 @@ def test_without_damping_a_parameter_without_curvature_is_refused(a_batch):
 
 def test_a_model_too_large_for_its_hessian_is_refused_with_what_to_do_and_a_diagonal_is_not(a_network):
     with pytest.raises(TooLargeError, match=r"NaturalNewton .* limit is 42. Train a smaller model, or"):
-        NaturalNewton(a_network(4, 5, 3), CrossEntropy(), curvature="hessian", limit=42)
+        NaturalNewton(a_network(4, 5, 3), CrossEntropy(), directions="hessian", limit=42)
     NaturalNewton(a_network(4, 5, 3), CrossEntropy(), limit=42)
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"curvature": "fisher"}, {"refresh_every": 0}, {"cases": 0}, {"variance": 0.0}, {"damping": -1.0}],
+    [{"directions": "fisher"}, {"refresh_every": 0}, {"cases": 0}, {"variance": 0.0}, {"damping": -1.0}],
 )
 def test_a_setting_out_of_range_is_refused_by_name(a_network, wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):

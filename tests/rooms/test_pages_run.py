@@ -6,7 +6,18 @@ from pathlib import Path
 import pytest
 
 HOUSE = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/how-to/own-program.md", "docs/how-to/scikit-learn.md")
+PAGES = (
+    "README.md",
+    "docs/how-to/own-program.md",
+    "docs/how-to/scikit-learn.md",
+    "docs/how-to/optuna.md",
+    "docs/tutorial/kfac.md",
+    *(
+        str(page.relative_to(HOUSE))
+        for page in sorted((HOUSE / "docs/reference/optimizers").glob("*.md"))
+        if "```python" in page.read_text()
+    ),
+)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -89,6 +89,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {  # defaults are each optimizer's own
         default=0.1, meaning="The rate at which the velocity becomes Newton's step.", above=0
     ),
     "curvature": Setting(default="gauss_newton", meaning="Which curvature it goes by."),
+    "directions": Setting(default="diagonal", meaning="Which curvature gives the directions of the cases."),
     "damping": Setting(default=0.1, meaning="Tikhonov strength of the curvature.", above=0),
     "inverse": Setting(
         default="block_diagonal",
