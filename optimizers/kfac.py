@@ -197,6 +197,11 @@ class KFAC(KroneckerFactored):
         """Return the form of Heskes (2000): exact G, √λ added to both factors alike, steps of lr."""
         return cls(model, objective, lr=lr, damping=damping, targets="exact", split=None, **settings)
 
+    def _told(self, name: str, value: object) -> object:
+        if name == "lr" and self._is_adaptive:
+            return f"{value} times what each step finds"
+        return "found on the first batch" if name == "damping" and value is None else value
+
     def _wants_pairs(self) -> bool:
         return self._inverse.uses_crosses
 

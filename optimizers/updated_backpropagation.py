@@ -6,7 +6,6 @@ from typing import Any, ClassVar, TypeAlias, final
 import torch
 from torch import Tensor, nn
 from torch.func import grad, jvp, vjp
-from torch.optim import Optimizer
 
 from optimizers.admission import (
     check_batch,
@@ -22,6 +21,7 @@ from optimizers.objectives import Objective
 from optimizers.passes import check_alike
 from optimizers.processes import Group, Processes
 from optimizers.step import Step
+from optimizers.told import Told
 from optimizers.usual_loop import needs_the_batch
 
 Function: TypeAlias = Callable[[Tensor], Tensor]
@@ -34,7 +34,7 @@ ELEMENTWISE = (
 
 
 @final
-class UpdatedBackpropagation(Optimizer):
+class UpdatedBackpropagation(Told):
     """Gradient descent from the top layer down, each layer hearing the derivative after the updates above it.
 
     For a layer s = W h + b with Δs = ΔW h + Δb, and g the derivative at s after the updates above, what is

@@ -11,12 +11,13 @@ from torch.optim import Optimizer
 
 from optimizers.admission import told
 from optimizers.listening import Listening
+from optimizers.told import Told
 
 Closure: TypeAlias = Callable[[], Tensor | float]
 Taking = TypeVar("Taking", bound=Callable[..., Any])
 
 
-class Hearing(Optimizer, ABC):
+class Hearing(Told, ABC):
     """An optimizer that hears the passes of the usual loop, until it is closed."""
 
     _model: nn.Module

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, final
 
 import torch
 from torch import Generator, Tensor, autograd, nn
-from torch.optim import Optimizer
 
 from optimizers.admission import (
     check_batch,
@@ -25,6 +24,7 @@ from optimizers.processes import Group, Processes
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 from optimizers.streams import retold, stream_beside, stream_of, stream_on, told
+from optimizers.told import Told
 from optimizers.usual_loop import needs_the_batch, parts_of
 
 
@@ -39,7 +39,7 @@ class Given:
     search: tuple[Network, Tensor] | None  # on what a search lowers the loss, and its targets, if told
 
 
-class Whole(Optimizer, ABC):
+class Whole(Told, ABC):
     """Changes all trained parameters of a model at once, as one vector, by the rule of a subclass.
 
     The rule may run the model on the batch again; dropout masks are the same in each pass. A batch whose loss

@@ -158,7 +158,11 @@ def backpropagated(
 def check_sequence(model: nn.Module, remedy: str) -> nn.Sequential:
     """Return the model if the recursion is defined for it. Raises UnsupportedModelError with the remedy."""
     if not isinstance(model, nn.Sequential):
-        problem = f"is a {type(model).__name__}, and Becker and LeCun's recursion is known for sequences"
+        problem = (
+            f"is a {type(model).__name__}, but the curvature at the sums is sent down here from layer to "
+            f"layer, by Becker and LeCun's recursion, which is known for an nn.Sequential of nn.Linear and "
+            f"element-wise functions"
+        )
         raise UnsupportedModelError("", problem, remedy)
     seen: set[nn.Parameter] = set()
     for name, module in _parts(model):

@@ -555,6 +555,21 @@ def the_loss_of_a_convex_problem_decreases(make, a_network, a_batch):
     assert all(after < before + 1e-14 for before, after in itertools.pairwise(losses))  # it may have arrived
 
 
+# What it tells
+
+
+@check
+def its_repr_tells_every_hyperparameter_and_so_does_that_of_a_copy(make, a_network, a_batch):
+    del a_batch
+    optimizer = make(a_network(4, 5, 3), lr=0.0625)
+    told = dict(re.findall(r"^    (\w+): (.*)$", repr(optimizer), re.MULTILINE))
+
+    assert {each.name for each in optimizer.hyperparameters} | {"lr"} <= told.keys()
+    assert told["lr"] == "0.0625"
+    assert repr(optimizer).count("Parameter Group") == 1
+    assert repr(copy.deepcopy(optimizer)) == repr(optimizer)
+
+
 # What it is given
 
 

@@ -718,3 +718,14 @@ def test_an_objective_that_only_samples_is_told_all_that_it_lacks(a_network):
     said = "to have loss(outputs, targets), curvature(outputs, vectors), factor(outputs, vectors)."
     with pytest.raises(TypeError, match=re.escape(said)):
         KFAC(a_network(4, 3), Sampling())
+
+
+def test_its_repr_tells_what_it_finds_by_itself(a_network, a_batch):
+    optimizer = KFAC(a_network(4, 3), CrossEntropy(), inverse="block_tridiagonal")
+    before = repr(optimizer)
+    step = optimizer.step(*a_batch(6, 4, 3))
+
+    assert "    inverse: block_tridiagonal\n" in before
+    assert "    damping: found on the first batch\n" in before
+    assert "    lr: 1.0 times what each step finds\n" in before
+    assert f"    damping: {step.damping}\n" in repr(optimizer)
