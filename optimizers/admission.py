@@ -40,7 +40,8 @@ def check_model_and_objective(
     if not isinstance(model, nn.Module):
         raise TypeError(
             f"The first argument of {optimizer} is the model, an nn.Module; it got {told(model)}. "
-            f"Write {optimizer}(model, objective). Where it trains parts of a model, these are params=."
+            f"Write {optimizer}(model, objective). What is not to be trained is frozen, or, where there are "
+            f"groups, left out of params=."
         )
     check_not_wrapped(model)
     lacking = [name for name in needs if not callable(getattr(objective, name, None))]
@@ -121,12 +122,12 @@ def precision_explained(model: nn.Module, inputs: Tensor) -> Iterator[None]:
         yield
     except RuntimeError as error:
         known = {parameter.dtype for parameter in model.parameters()}
-        if not inputs.is_floating_point() or inputs.dtype in known:
+        if inputs.dtype in known or "type" not in str(error):
             raise
         dtype = ", ".join(sorted(map(str, known)))
+        other = f", or convert the model with model.to({inputs.dtype})" if inputs.is_floating_point() else ""
         raise ValueError(
-            f"The inputs are in {inputs.dtype}, the model in {dtype}. "
-            f"Give it inputs.to({dtype}), or convert the model with model.to({inputs.dtype})."
+            f"The inputs are in {inputs.dtype}, the model in {dtype}. Give it inputs.to({dtype}){other}."
         ) from error
 
 

@@ -663,6 +663,10 @@ def inputs_of_another_precision_are_refused_with_both(make, a_network, a_batch):
     inputs, targets = a_batch(6, 4, 3)
     with pytest.raises(ValueError, match=r"are in torch.float32, the model in torch.float64. .*\.to\("):
         make(a_network(4, 5, 3)).step(inputs.float(), targets)
+    with pytest.raises(
+        ValueError, match=r"are in torch.int64, the model in torch.float64. Give it inputs.to\("
+    ):
+        make(a_network(4, 5, 3)).step(inputs.long(), targets)
 
 
 # What else happens to the model
@@ -947,6 +951,7 @@ def exemptions():
 SAYS = {(name, of): row.says for row in exemptions() for name in row.names for of in row.checks}
 
 
+@pytest.mark.row(236)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("of", CHECKS)
 def test_an_optimizer_holds_what_is_checked_or_says_why_not(name, of, a_network, a_batch):

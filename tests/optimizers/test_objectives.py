@@ -70,6 +70,7 @@ def test_a_class_number_that_torch_would_ignore_is_refused():
         CrossEntropy().loss(torch.zeros(2, 4), torch.tensor([1, -100]))
 
 
+@pytest.mark.row(236)
 @pytest.mark.parametrize(
     ("outputs", "targets", "remedy"),
     [

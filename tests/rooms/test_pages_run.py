@@ -23,6 +23,7 @@ PAGES = (
 @pytest.mark.parametrize("page", PAGES)
 def test_the_python_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")  # for the page with torch.distributed
     blocks = re.findall(r"^```python\n(.*?)^```", (HOUSE / page).read_text(), re.MULTILINE | re.DOTALL)
     known: dict[str, object] = {}
     for block in blocks:
