@@ -46,6 +46,7 @@ from optimizers.truncated_natural_gradient import TruncatedNaturalGradient
 from optimizers.trust_region import TrustRegion
 from optimizers.unitwise_gauss_newton import UnitwiseGaussNewton
 from optimizers.updated_backpropagation import UpdatedBackpropagation
+from optimizers.version import __version__
 from optimizers.vsgd import VSGD
 
 __all__ = [
@@ -90,6 +91,7 @@ __all__ = [
     "TrustRegion",
     "UnitwiseGaussNewton",
     "UpdatedBackpropagation",
+    "__version__",
     "register",
     "squared_error",
 ]

@@ -62,8 +62,8 @@ class _Dense(Whole, ABC):
         group: Group = None,
     ) -> None:
         self._by_layer = by_layer
-        check_small(model, type(self).__name__, limit)
         super().__init__(model, objective, {"lr": lr, "damping": damping, "l2": l2}, generator, group)
+        check_small(self._model, type(self).__name__, limit)
 
     def _update(
         self, given: Given, gradient: Tensor, watch: Stopwatch

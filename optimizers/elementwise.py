@@ -6,15 +6,16 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
+from optimizers.admission import check_batch, check_model_and_objective, precision_explained
 from optimizers.eager import eagerly, uncompiled
 from optimizers.groups import Params, check_groups
 from optimizers.objectives import Objective
 from optimizers.passes import buffers_of, check_alike, check_same_gradients, norm, restore
-from optimizers.processes import Group, Processes, check_not_wrapped
+from optimizers.processes import Group, Processes
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 from optimizers.uses import Gradients
-from optimizers.usual_loop import Closure, Hearing, batch_or_closure
+from optimizers.usual_loop import Closure, Hearing, batch_or_closure, parts_of
 
 Settings: TypeAlias = Mapping[str, Any]
 Kept: TypeAlias = dict[str, Tensor]  # what a rule keeps of a parameter from one update to the next
@@ -41,7 +42,7 @@ class Elementwise(Hearing, ABC):
         settings: dict[str, Any],
         group: Group,
     ) -> None:
-        check_not_wrapped(model)
+        check_model_and_objective(model, objective, type(self).__name__, needs=["loss"])
         self._model, self._objective, self._processes = uncompiled(model), objective, Processes(group)
         super().__init__(model.parameters() if params is None else params, settings)
 
@@ -64,14 +65,15 @@ class Elementwise(Hearing, ABC):
     ) -> Step:
         """Take one update on a batch, or by the gradients that are there, or that a closure makes."""
         given = batch_or_closure(self, inputs, targets, closure)
-        if isinstance(given, tuple):
-            return self._on_batch(*given)
-        return self._in_usual_loop(given)
+        check_batch(type(self).__name__, self._model, self._trained(), parts_of(given), self._processes)
+        return self._on_batch(*given) if isinstance(given, tuple) else self._in_usual_loop(given)
 
     def _on_batch(self, inputs: Tensor, targets: Tensor) -> Step:
         buffers, watch, trained = buffers_of(self._model), Stopwatch(), self._trained()
         with watch.phase("gradient"), torch.enable_grad(), eagerly():
-            loss = self._objective.loss(self._model(inputs), targets)
+            with precision_explained(self._model, inputs):
+                outputs = self._model(inputs)
+            loss = self._objective.loss(outputs, targets)
             found: tuple[Tensor | None, ...] = torch.autograd.grad(loss, trained, allow_unused=True)
         gradients = {p: part for p, part in zip(trained, found, strict=True) if part is not None}
         self._check_alike(gradients)

@@ -29,8 +29,8 @@ class HeldMatrix(Whole, ABC):
         *,
         limit: int = LIMIT,
     ) -> None:
-        check_small(model, type(self).__name__, limit)
         super().__init__(model, objective, settings, generator, group)
+        check_small(self._model, type(self).__name__, limit)
         self._matrix: Tensor | None = None
         self._names: list[str] = []  # of the parameters it is of
         self._updates = 0  # that it has seen

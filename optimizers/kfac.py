@@ -197,6 +197,11 @@ class KFAC(KroneckerFactored):
         """Return the form of Heskes (2000): exact G, √λ added to both factors alike, steps of lr."""
         return cls(model, objective, lr=lr, damping=damping, targets="exact", split=None, **settings)
 
+    def _told(self, name: str, value: object) -> object:
+        if name == "lr" and self._is_adaptive:
+            return f"{value} times what each step finds"
+        return "found on the first batch" if name == "damping" and value is None else value
+
     def _wants_pairs(self) -> bool:
         return self._inverse.uses_crosses
 
@@ -428,7 +433,7 @@ class KFAC(KroneckerFactored):
             judgement = AS_BEFORE if foresees else REJECTED
         if judgement is not AS_BEFORE:
             self._set_damping(rule.next(self._settings["damping"], judgement))
-        return judgement, after
+        return judgement, seen.h() if judgement.rejected and after is not None else after
 
     def _is_wild(self, seen: Seen, move: Move) -> bool:
         """Tell whether a step would double the loss of the cases that M knows, or worse.

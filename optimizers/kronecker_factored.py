@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Generator, Tensor, nn
 
+from optimizers.admission import check_batch, check_model_and_objective, precision_explained
 from optimizers.curvature.blocks import find_blocks
 from optimizers.curvature.forms import Rows
 from optimizers.curvature.matrices import norm
@@ -21,13 +22,13 @@ from optimizers.groups import Params, check_groups, check_shared
 from optimizers.listening import Call, Listening
 from optimizers.moved import moved
 from optimizers.objectives import Objective
-from optimizers.processes import Group, Processes, check_not_wrapped
+from optimizers.processes import Group, Processes
 from optimizers.rules import RULES
 from optimizers.seen import ALL, Batch, Heard, Seen
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 from optimizers.streams import retold, stream_beside, stream_of, told
-from optimizers.usual_loop import Closure, Hearing, loss_scale, unscaled
+from optimizers.usual_loop import Closure, Hearing, batch_or_closure, loss_scale, parts_of, unscaled
 
 FEWEST = 100  # cases to estimate from, where their share is not told
 
@@ -62,7 +63,7 @@ class KroneckerFactored(Hearing):
         generator: Generator | None,
         group: Group,
     ) -> None:
-        check_not_wrapped(model)
+        check_model_and_objective(model, objective, type(self).__name__)
         self._model, self._objective = uncompiled(model), objective
         self._processes = Processes(group)
         self._blocks = find_blocks(self._model)
@@ -90,15 +91,12 @@ class KroneckerFactored(Hearing):
 
         Raises SingularFactorError when a factor cannot be inverted.
         """
-        if isinstance(inputs, Tensor) and targets is not None and closure is None:
+        given = batch_or_closure(self, inputs, targets, closure)
+        self._check_batch(parts_of(given))
+        if isinstance(given, tuple):
             self.close()  # who gives batches has no use for hooks
-            return self._precisely(Batch(inputs=inputs, targets=targets))
-        if isinstance(inputs, Tensor) or targets is not None or None not in {inputs, closure}:
-            raise TypeError(
-                f"{type(self).__name__}.step takes a batch, step(inputs, targets), or a closure, "
-                f"step(closure), or, after loss.backward(), nothing. It got something else."
-            )
-        return self._in_usual_loop(inputs or closure)
+            return self._precisely(Batch(*given))
+        return self._in_usual_loop(given)
 
     def _in_usual_loop(self, closure: Closure | None) -> Step:
         if self._listening is None:
@@ -111,9 +109,14 @@ class KroneckerFactored(Hearing):
             with torch.enable_grad():
                 loss = None if closure is None else torch.as_tensor(closure()).detach()
             inputs = self._inputs_of(self._listening.calls())
+            self._check_batch({"inputs": inputs})
             return self._precisely(Heard(inputs=inputs, slopes=self._left(), loss=loss, closure=closure))
         finally:
             self._listening.forget()
+
+    def _check_batch(self, batch: Mapping[str, object]) -> None:
+        trained = self._trained_now().values()
+        check_batch(type(self).__name__, self._model, trained, batch, self._processes)
 
     def _left(self) -> dict[str, Tensor]:
         """Return the gradients that the backward passes left; copies, for a closure makes others."""
@@ -144,7 +147,9 @@ class KroneckerFactored(Hearing):
         return torch.cat([inputs.detach() for (inputs,) in given])
 
     def _precisely(self, heard: Batch | Heard) -> Step:
-        with eagerly(), torch.autocast(heard.inputs.device.type, enabled=False):  # curvature needs all digits
+        inputs, explained = heard.inputs, precision_explained(self._model, heard.inputs)
+        # curvature needs all digits
+        with eagerly(), explained, torch.autocast(inputs.device.type, enabled=False):
             return self._step(heard)
 
     def _step(self, heard: Batch | Heard) -> Step:

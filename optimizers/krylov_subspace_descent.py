@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from optimizers.curvature import diagonals
 from optimizers.curvature.products import TRACED_FROM, Jacobian
 from optimizers.curvature.vectors import flat, shaped
+from optimizers.height import Height
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.last_vector import LastVector
 from optimizers.objectives import Objective
@@ -89,8 +90,12 @@ class KrylovSubspaceDescent(Whole):
             places, before, after = self._lowest(given, scaled)
         if not (after < before and places.isfinite().all()):
             return None
-        update = float(self.param_groups[0]["lr"]) * (scaled.mT @ places)
+        settings = self.param_groups[0]
+        update = float(settings["lr"]) * (scaled.mT @ places)
         self._last.keep(update, given.network.params)
+        if given.search is not None or settings["lr"] != 1:  # else the search knows it
+            l2 = float(settings["l2"])
+            after = Height(self._objective, given.network, given.targets, l2, self._processes)(update)
         return update, {"loss_after": after, "iterations": len(basis)}
 
     def _subspace(self, given: Given, gradient: Tensor) -> tuple[Tensor, Tensor]:

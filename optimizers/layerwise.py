@@ -6,6 +6,11 @@ from typing import Any, ClassVar, TypeAlias
 import torch
 from torch import Tensor, nn
 
+from optimizers.admission import (
+    check_batch,
+    check_model_and_objective,
+    precision_explained,
+)
 from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import (
     NotHeardError,
@@ -26,7 +31,7 @@ from optimizers.passes import (
     norm,
     restore,
 )
-from optimizers.processes import Group, Processes, check_not_wrapped
+from optimizers.processes import Group, Processes
 from optimizers.solvers.cholesky import inverse
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
@@ -41,7 +46,7 @@ from optimizers.uses import (
     rows,
     seen,
 )
-from optimizers.usual_loop import Closure, Hearing, batch_or_closure, loss_scale, unscaled
+from optimizers.usual_loop import Closure, Hearing, batch_or_closure, loss_scale, parts_of, unscaled
 
 Settings: TypeAlias = Mapping[str, Any]
 Kept: TypeAlias = dict[str, Tensor]  # what a layer's rule keeps from one update to the next
@@ -78,7 +83,7 @@ class Layerwise(Hearing):
         settings: dict[str, Any],
         group: Group,
     ) -> None:
-        check_not_wrapped(model)
+        check_model_and_objective(model, objective, type(self).__name__, needs=["loss"])
         self._model = uncompiled(model)
         self._objective = objective
         self._layers = affine_layers(self._model)
@@ -119,6 +124,8 @@ class Layerwise(Hearing):
         statistics: Tensor | None = None,
     ) -> Step:
         given = batch_or_closure(self, inputs, targets, closure)
+        batch = parts_of(given, statistics=statistics)
+        check_batch(type(self).__name__, self._model, self._trained(), batch, self._processes)
         if isinstance(given, tuple):
             self.close()  # who gives batches has no use for hooks
             return self._on_batch(*given, statistics)
@@ -128,7 +135,8 @@ class Layerwise(Hearing):
         buffers, watch, trained = buffers_of(self._model), Stopwatch(), self._trained()
         layers = self._layers_of(trained)
         with watch.phase("gradient"):
-            with torch.enable_grad(), eagerly(), recording_uses(layers) as uses:
+            explained = precision_explained(self._model, inputs)
+            with torch.enable_grad(), eagerly(), explained, recording_uses(layers) as uses:
                 outputs = self._model(inputs)
             with torch.enable_grad():
                 loss = self._objective.loss(outputs, targets)
@@ -159,8 +167,9 @@ class Layerwise(Hearing):
             self._listening.forget()
 
     def _check_alike(self, passes: Passes) -> None:
-        gradients = [p in passes.gradients for p in self._trained()]
-        check_alike((gradients, sorted(passes.seen)), [*self._model.parameters()], self._processes)
+        weights = [*self._model.parameters()]
+        reached = [p in passes.gradients for p in weights]
+        check_alike((reached, sorted(passes.seen)), weights, self._processes)
 
     def _heard(self, listening: Listening, loss: float | None) -> Passes:
         scale = loss_scale(self)

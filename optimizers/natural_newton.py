@@ -68,10 +68,10 @@ class NaturalNewton(Whole):
                 raise ValueError(f"{name} is a count and must be at least 1, got {count!r}.")
         if not variance > 0:
             raise ValueError(f"variance must be above 0, got {variance!r}. Try 1.")
-        if directions == "hessian":
-            check_small(model, type(self).__name__, limit)
         settings = {"lr": lr, "damping": damping, "variance": variance}
         super().__init__(model, objective, settings, None, group)
+        if directions == "hessian":
+            check_small(self._model, type(self).__name__, limit)
         self._directions, self._refresh_every, self._cases = directions, refresh_every, cases
         self._inverse: Tensor | None = None  # of H + λ I, a matrix or a diagonal
         self._names: list[str] = []  # of the parameters it is of

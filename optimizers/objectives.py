@@ -1,9 +1,10 @@
 """What is minimised: the negative log-likelihood of a predictive distribution.
 
-An objective is four functions of a batch's outputs z, one row per case: the loss, targets drawn from the
-model's own prediction, the product with the curvature of the loss in output space, and the product with a
-factor of that curvature. They belong to one object so that sampled targets, exact Fisher and Gauss-Newton
-never disagree by a factor. Losses are means over the cases and *sums* over the outputs of a case.
+An objective is four functions of a batch's outputs z, whose first dimension is that of the cases: the loss,
+targets drawn from the model's own prediction, the product with the curvature of the loss in output space, and
+the product with a factor of that curvature. They belong to one object so that sampled targets, exact Fisher
+and Gauss-Newton never disagree by a factor. Losses are means over the cases and *sums* over the outputs of a
+case, at all its positions.
 
 The curvature is the Fisher matrix R of the prediction, which no target enters. For all objectives here whose
 outputs are the natural parameters it is also the Hessian of the loss (the matching condition; `Gaussian` with
@@ -110,26 +111,29 @@ class Bernoulli:
 
 @final
 class CrossEntropy:
-    """Categorical prediction: outputs are unnormalised log-probabilities, targets are class numbers."""
+    """Categorical predictions: outputs are unnormalised log-probabilities, targets are class numbers.
+
+    Classes are the last dimension. Outputs of (cases, positions, classes) are as many predictions of a case
+    as there are positions, each with a target: the loss of the case is their sum.
+    """
 
     def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the mean of -log p(target). Raises ValueError unless there is one class number per row."""
+        """Return the mean over cases of -log p(targets). Raises ValueError unless these are classes."""
         _check_classes(outputs, targets, "CrossEntropy")
-        # gather, unlike torch's own cross-entropy, ignores no class number: the mean stays over all n.
-        return -log_softmax(outputs, dim=1).gather(1, targets[:, None].long()).mean()
+        return -_at(targets, log_softmax(outputs, dim=-1)).sum() / len(outputs)
 
     def sample(self, outputs: Tensor, generator: Generator) -> Tensor:
-        """Return one class number per row, drawn with the predicted probabilities."""
-        return torch.multinomial(softmax(outputs, dim=1), 1, generator=generator)[:, 0]
+        """Return class numbers, drawn with the predicted probabilities."""
+        return _drawn(softmax(outputs, dim=-1), generator)
 
     def curvature(self, outputs: Tensor, vectors: Tensor) -> Tensor:
-        predicted = softmax(outputs, dim=1)  # R = diag ŷ - ŷ ŷᵀ
-        return predicted * vectors - predicted * (predicted * vectors).sum(dim=1, keepdim=True)
+        predicted = softmax(outputs, dim=-1)  # R = diag ŷ - ŷ ŷᵀ
+        return predicted * vectors - predicted * (predicted * vectors).sum(dim=-1, keepdim=True)
 
     def factor(self, outputs: Tensor, vectors: Tensor) -> Tensor:
-        predicted = softmax(outputs, dim=1)  # S = diag √ŷ - ŷ √ŷᵀ
+        predicted = softmax(outputs, dim=-1)  # S = diag √ŷ - ŷ √ŷᵀ
         roots = predicted.sqrt()
-        return roots * vectors - predicted * (roots * vectors).sum(dim=1, keepdim=True)
+        return roots * vectors - predicted * (roots * vectors).sum(dim=-1, keepdim=True)
 
 
 @final
@@ -141,13 +145,13 @@ class CrossEntropyOfProbabilities:
     """
 
     def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the mean of -log p(target). Raises ValueError unless there is one class number per row."""
+        """Return the mean over cases of -log p(targets). Raises ValueError unless these are classes."""
         _check_classes(outputs, targets, "CrossEntropyOfProbabilities")
-        return -outputs.gather(1, targets[:, None].long()).log().mean()
+        return -_at(targets, outputs).log().sum() / len(outputs)
 
     def sample(self, outputs: Tensor, generator: Generator) -> Tensor:
-        """Return one class number per row, drawn with the predicted probabilities."""
-        return torch.multinomial(outputs, 1, generator=generator)[:, 0]
+        """Return class numbers, drawn with the predicted probabilities."""
+        return _drawn(outputs, generator)
 
     def curvature(self, outputs: Tensor, vectors: Tensor) -> Tensor:
         return vectors / outputs
@@ -196,11 +200,48 @@ def _check_same_shape(outputs: Tensor, targets: Tensor, objective: str) -> None:
         )
 
 
+def _at(targets: Tensor, outputs: Tensor) -> Tensor:
+    """Return what stands at the target of each row. Raises ValueError for one that is no class number."""
+    places = targets[..., None].long()
+    try:  # unlike torch's own cross-entropy, gather ignores no class number: the mean stays over all n
+        return outputs.gather(-1, places)
+    except (IndexError, RuntimeError):
+        classes = outputs.shape[-1]
+        wrong = targets[(targets < 0) | (targets >= classes)]
+        if not len(wrong):
+            raise
+    raise ValueError(
+        f"The outputs have {classes} classes, numbered 0 to {classes - 1}, but {len(wrong)} of the targets "
+        f"are others, as {wrong[0].item()} is. Give the model an output for each class; targets that are not "
+        f"to count are to be left out of the batch, no number is ignored."
+    )
+
+
+def _drawn(probabilities: Tensor, generator: Generator) -> Tensor:
+    rows = probabilities.reshape(-1, probabilities.shape[-1])
+    return torch.multinomial(rows, 1, generator=generator).reshape(probabilities.shape[:-1])
+
+
 def _check_classes(outputs: Tensor, targets: Tensor, objective: str) -> None:
-    one_per_row = outputs.shape[:-1] == outputs.shape[:1] == targets.shape
-    if not one_per_row or targets.is_floating_point():
+    if outputs.shape[:-1] != targets.shape or targets.is_floating_point() or outputs.dim() < 2:
         raise ValueError(
-            f"{objective} takes outputs of shape (batch, classes) and one integer class per row; "
-            f"it got outputs {tuple(outputs.shape)} and {targets.dtype} targets {tuple(targets.shape)}. "
-            f"Turn one-hot targets into class numbers with targets.argmax(dim=1)."
+            f"{objective} takes outputs of (cases, classes) or (cases, positions, classes), and an integer "
+            f"class for each of their rows; it got outputs {tuple(outputs.shape)} and {targets.dtype} "
+            f"targets {tuple(targets.shape)}. {_remedy(outputs, targets)}"
         )
+
+
+def _remedy(outputs: Tensor, targets: Tensor) -> str:
+    """Return what to do about targets that are not a class number for each row of outputs."""
+    said, wanted = outputs.shape, targets.shape
+    if outputs.dim() < 2:
+        return "Let the model give each case a row; for one yes or no of each, take Bernoulli()."
+    if wanted == said:
+        return "Turn one-hot targets into class numbers with targets.argmax(dim=-1)."
+    if wanted == said[:-1]:
+        return "Class numbers are integers: targets.long()."
+    if wanted == (*said[:-1], 1):
+        return "Take the last dimension away: targets.squeeze(-1)."
+    if wanted == (said[0], *said[2:]):
+        return "Classes come last here: let the model give outputs.movedim(1, -1)."
+    return f"Targets of these outputs have the shape {tuple(said[:-1])}."

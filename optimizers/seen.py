@@ -32,12 +32,25 @@ ALL = slice(None)  # cases
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Batch:
     """A step is to be taken on it."""
 
     inputs: Tensor
     targets: Tensor
+
+    def targets_of(self, cases: slice) -> Tensor:
+        """Return those of some cases, each of which may have as many rows of outputs and targets."""
+        if cases == ALL:
+            return self.targets
+        if len(self.targets) % len(self.inputs):
+            raise ValueError(
+                f"{len(self.targets)} targets cannot be told apart by {len(self.inputs)} cases, of which "
+                f"only some are looked at. Give each case as many, or set statistics_from_every and "
+                f"model_from_every to 1."
+            )
+        by_case: Tensor = self.targets.unflatten(0, (len(self.inputs), -1))
+        return by_case[cases].flatten(end_dim=1)
 
 
 @final
@@ -140,7 +153,7 @@ class Seen:
             return (math.nan if self.loss is None else self.loss.item()) + self._l2_term(weights)
         there = {name: self._params[name] + change for name, change in self.tensors(update).items()}
         if isinstance(self._told, Batch):
-            loss = self._objective.loss(self.network(there, cases), self._told.targets[cases]).item()
+            loss = self._objective.loss(self.network(there, cases), self._told.targets_of(cases)).item()
         else:
             loss = self._told.loss_at(there, self._model)
         loss = self._processes.mean(loss, self._weight, self._device)
@@ -150,7 +163,7 @@ class Seen:
         """Return h at θ of some cases by their outputs, None where their targets are not known."""
         if not isinstance(self._told, Batch):
             return None
-        loss = self._objective.loss(outputs, self._told.targets[cases]).item()
+        loss = self._objective.loss(outputs, self._told.targets_of(cases)).item()
         loss = self._processes.mean(loss, self._weight, self._device)
         return loss + self._l2_term(self._weights(self.gradients))
 
@@ -187,7 +200,7 @@ class Seen:
         if not is_same:
             with torch.enable_grad(), recording(self._model, self.blocks) as uses:
                 outputs = self.network(self._params, cases)
-        targets = self._told.targets[cases] if isinstance(self._told, Batch) else None
+        targets = self._told.targets_of(cases) if isinstance(self._told, Batch) else None
         slopes = slopes_at(kind, self._objective, precise(outputs.detach()), targets, generator)
         rows = [
             rows_of(uses, outputs, of_cases, retain_graph=number < len(slopes))
@@ -241,7 +254,8 @@ class Seen:
         """
         if self._processes.size == 1:
             return gradients
-        check_alike([*gradients], [*self._params.values()], self._processes)
+        parts = {name: self.blocks[name].params for name in gradients}
+        check_alike(parts, [*self._params.values()], self._processes)
         if isinstance(self._told, Heard):
             check_same_gradients(norm(gradients), self._outputs, self._processes)
         else:

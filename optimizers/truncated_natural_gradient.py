@@ -139,17 +139,19 @@ class TruncatedNaturalGradient(Whole):
             change += float(update @ product(update) - damping * update @ update) / 2
         rule = LevenbergMarquardt() if is_quadratic else LevenbergMarquardt.first_order(lr)
         height = Height(self._objective, given.network, given.targets, float(settings["l2"]), self._processes)
-        after = height(update)
+        before, after = height(torch.zeros_like(update)), height(update)
         judgement = rule.judge(
-            before=height(torch.zeros_like(update)),
+            before=before,
             after=after,
             model_change=change,
             moved=bool(update.any()),
             dtype=gradient.dtype,
         )
         settings["damping"] = rule.next(damping, judgement)
-        told = {**told, "loss_after": after, "model_change": change, "reduction_ratio": judgement.ratio}
-        return (torch.zeros_like(update) if judgement.rejected else update), told
+        told |= {"model_change": change, "reduction_ratio": judgement.ratio}
+        if judgement.rejected:
+            return torch.zeros_like(update), {**told, "loss_after": before}
+        return update, {**told, "loss_after": after}
 
     def state_dict(self) -> dict[str, Any]:
         """Return all a resumed run needs, beside the model's own state, to repeat this one bit by bit."""

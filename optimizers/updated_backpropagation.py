@@ -6,8 +6,12 @@ from typing import Any, ClassVar, TypeAlias, final
 import torch
 from torch import Tensor, nn
 from torch.func import grad, jvp, vjp
-from torch.optim import Optimizer
 
+from optimizers.admission import (
+    check_batch,
+    check_model_and_objective,
+    precision_explained,
+)
 from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import UnsupportedModelError
 from optimizers.hyperparameter import Hyperparameter
@@ -15,8 +19,9 @@ from optimizers.layers import ELSEWHERE, linear_layers
 from optimizers.layerwise import LR, check_lr
 from optimizers.objectives import Objective
 from optimizers.passes import check_alike
-from optimizers.processes import Group, Processes, check_not_wrapped
+from optimizers.processes import Group, Processes
 from optimizers.step import Step
+from optimizers.told import Told
 from optimizers.usual_loop import needs_the_batch
 
 Function: TypeAlias = Callable[[Tensor], Tensor]
@@ -29,7 +34,7 @@ ELEMENTWISE = (
 
 
 @final
-class UpdatedBackpropagation(Optimizer):
+class UpdatedBackpropagation(Told):
     """Gradient descent from the top layer down, each layer hearing the derivative after the updates above it.
 
     For a layer s = W h + b with Δs = ΔW h + Δb, and g the derivative at s after the updates above, what is
@@ -67,7 +72,7 @@ class UpdatedBackpropagation(Optimizer):
         top_only: int | None = None,
         group: Group = None,
     ) -> None:
-        check_not_wrapped(model)
+        check_model_and_objective(model, objective, type(self).__name__, needs=["loss"])
         check_lr(lr)
         if top_only is not None and top_only < 0:
             raise ValueError(
@@ -75,7 +80,7 @@ class UpdatedBackpropagation(Optimizer):
             )
         model = uncompiled(model)
         linear_layers(model)  # refuses shared and coarse parameters
-        self._objective = objective
+        self._model, self._objective = model, objective
         self._chain, self._processes = _chain("", model), Processes(group)
         settings = {"lr": lr, "second_order_activation": second_order_activation, "top_only": top_only}
         super().__init__(model.parameters(), settings)
@@ -83,12 +88,14 @@ class UpdatedBackpropagation(Optimizer):
     @needs_the_batch
     def step(self, inputs: Tensor, targets: Tensor) -> Step:  # type: ignore[override]  # a batch, no closure
         """Take one update on a batch. The gradient norm it tells is that of the corrected gradient."""
-        lr = float(self.param_groups[0]["lr"])
+        name, lr = type(self).__name__, float(self.param_groups[0]["lr"])
+        trained = [parameter for parameter in self._model.parameters() if parameter.requires_grad]
+        check_batch(name, self._model, trained, {"inputs": inputs, "targets": targets}, self._processes)
 
         def loss(outputs: Tensor) -> Tensor:
             return self._objective.loss(outputs, targets)
 
-        with torch.no_grad(), eagerly():
+        with torch.no_grad(), eagerly(), precision_explained(self._model, inputs):
             value, gradients = self._corrected(inputs, loss)
             norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in gradients.values()))
             finite = math.isfinite(value) and math.isfinite(lr * norm)
@@ -149,7 +156,7 @@ class UpdatedBackpropagation(Optimizer):
         super().add_param_group(param_group)
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in ("_objective", "_chain", "_processes")}
+        own = {name: getattr(self, name) for name in ("_model", "_objective", "_chain", "_processes")}
         return {**super().__getstate__(), **own}
 
 

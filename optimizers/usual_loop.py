@@ -9,13 +9,15 @@ from typing import Any, Self, TypeAlias, TypeVar
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from optimizers.admission import told
 from optimizers.listening import Listening
+from optimizers.told import Told
 
 Closure: TypeAlias = Callable[[], Tensor | float]
 Taking = TypeVar("Taking", bound=Callable[..., Any])
 
 
-class Hearing(Optimizer, ABC):
+class Hearing(Told, ABC):
     """An optimizer that hears the passes of the usual loop, until it is closed."""
 
     _model: nn.Module
@@ -52,16 +54,30 @@ class Hearing(Optimizer, ABC):
 def batch_or_closure(
     optimizer: Optimizer, inputs: Tensor | Closure | None, targets: Tensor | None, closure: Closure | None
 ) -> tuple[Tensor, Tensor] | Closure | None:
-    """Return what step was given: a batch, a closure or, after loss.backward(), nothing. Else TypeError."""
-    if isinstance(inputs, Tensor):
-        if targets is not None and closure is None:
-            return inputs, targets
-    elif targets is None and None in {inputs, closure}:
-        return inputs or closure
+    """Return what step was given: a batch, a closure or, after loss.backward(), nothing. Else TypeError.
+
+    What a batch consists of is not looked at here.
+    """
+    name, given = type(optimizer).__name__, [each for each in (inputs, targets, closure) if each is not None]
+    if len(given) == 2 and closure is None:
+        return inputs, targets  # type: ignore[return-value]  # whether these are tensors is checked elsewhere
+    if targets is None and len(given) <= 1 and all(map(callable, given)):
+        return inputs or closure  # type: ignore[return-value]  # it is no tensor
     raise TypeError(
-        f"{type(optimizer).__name__}.step takes a batch, step(inputs, targets), or a closure, "
-        f"step(closure), or, after loss.backward(), nothing. It got something else."
+        f"{name}.step takes a batch, step(inputs, targets), or a closure, step(closure), or, after "
+        f"loss.backward(), nothing. It got {', '.join(map(told, given))}."
     )
+
+
+def parts_of(given: object, **more: object) -> dict[str, object]:
+    """Return by name the parts of a batch that step was given, and what it was given beside it."""
+    parts = dict(zip(("inputs", "targets"), given, strict=True)) if isinstance(given, tuple) else {}
+    for name, value in more.items():
+        if isinstance(value, tuple):
+            parts |= {f"{part} of {name}": each for part, each in zip(parts, value, strict=False)}
+        elif value is not None:
+            parts[name] = value
+    return parts
 
 
 def needs_the_batch(step: Taking) -> Taking:

@@ -6,8 +6,13 @@ from typing import Any, ClassVar, final
 
 import torch
 from torch import Generator, Tensor, autograd, nn
-from torch.optim import Optimizer
 
+from optimizers.admission import (
+    check_batch,
+    check_model_and_objective,
+    check_rows,
+    precision_explained,
+)
 from optimizers.curvature.network import Network
 from optimizers.curvature.products import Curved, Jacobian, Product, fisher, hessian
 from optimizers.curvature.vectors import flat, shaped
@@ -15,11 +20,12 @@ from optimizers.eager import eagerly, uncompiled
 from optimizers.errors import UnsupportedModelError
 from optimizers.objectives import Objective
 from optimizers.passes import check_alike
-from optimizers.processes import Group, Processes, check_not_wrapped
+from optimizers.processes import Group, Processes
 from optimizers.step import Step
 from optimizers.stopwatch import Stopwatch
 from optimizers.streams import retold, stream_beside, stream_of, stream_on, told
-from optimizers.usual_loop import needs_the_batch
+from optimizers.told import Told
+from optimizers.usual_loop import needs_the_batch, parts_of
 
 
 @final
@@ -33,7 +39,7 @@ class Given:
     search: tuple[Network, Tensor] | None  # on what a search lowers the loss, and its targets, if told
 
 
-class Whole(Optimizer, ABC):
+class Whole(Told, ABC):
     """Changes all trained parameters of a model at once, as one vector, by the rule of a subclass.
 
     The rule may run the model on the batch again; dropout masks are the same in each pass. A batch whose loss
@@ -54,7 +60,7 @@ class Whole(Optimizer, ABC):
         generator: Generator | None,
         group: Group,
     ) -> None:
-        check_not_wrapped(model)
+        check_model_and_objective(model, objective, type(self).__name__)
         for name, value in settings.items():
             if not 0 <= value < math.inf:
                 raise ValueError(f"{name} must be finite and at least 0, got {value!r}.")
@@ -83,8 +89,13 @@ class Whole(Optimizer, ABC):
         statistics: Tensor | None = None,
         search: tuple[Tensor, Tensor] | None = None,
     ) -> Step:
+        batch = parts_of((inputs, targets), statistics=statistics, search=search)
+        trained = [parameter for parameter in self._model.parameters() if parameter.requires_grad]
+        check_batch(type(self).__name__, self._model, trained, batch, self._processes)
         _check_precise(self._model)
-        with eagerly(), torch.autocast(inputs.device.type, enabled=False):  # curvature needs all digits
+        explained = precision_explained(self._model, inputs)
+        # curvature needs all digits
+        with eagerly(), explained, torch.autocast(inputs.device.type, enabled=False):
             network = Network(self._model, inputs)
             other = network if statistics is None else Network(self._model, statistics)
             searched = None if search is None else (Network(self._model, search[0]), search[1])
@@ -109,7 +120,9 @@ class Whole(Optimizer, ABC):
     def _gradient(self, network: Network, targets: Tensor, l2: float) -> tuple[float, Tensor]:
         params = {name: tensor.clone().requires_grad_() for name, tensor in network.params.items()}
         with torch.enable_grad():
-            loss = self._objective.loss(network.trained(params), targets)
+            outputs = network.trained(params)
+            check_rows(type(self).__name__, outputs, network.inputs)
+            loss = self._objective.loss(outputs, targets)
         parts = autograd.grad(loss, list(params.values()), materialize_grads=True)
         check_alike([*params], [*self._model.parameters()], self._processes)
         gradient = torch.cat([part.reshape(-1) for part in parts])

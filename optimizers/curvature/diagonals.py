@@ -132,6 +132,11 @@ def backpropagated(
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """Return by linear layer the q of its sums, as that recursion has it, and its inputs: a row a case."""
     values, modules = [inputs], _parts(check_sequence(model, OTHER_DIAGONALS))
+    if inputs.dim() != 2:
+        problem = (
+            f"gets inputs {tuple(inputs.shape)}, and Becker and LeCun's recursion knows one row for a case"
+        )
+        raise UnsupportedModelError("", problem, f"Give it inputs of (cases, features). {OTHER_DIAGONALS}")
     for _, module in modules:
         values.append(module(values[-1].clone()).detach())  # it may work in place
 
@@ -153,7 +158,11 @@ def backpropagated(
 def check_sequence(model: nn.Module, remedy: str) -> nn.Sequential:
     """Return the model if the recursion is defined for it. Raises UnsupportedModelError with the remedy."""
     if not isinstance(model, nn.Sequential):
-        problem = f"is a {type(model).__name__}, and Becker and LeCun's recursion is known for sequences"
+        problem = (
+            f"is a {type(model).__name__}, but the curvature at the sums is sent down here from layer to "
+            f"layer, by Becker and LeCun's recursion, which is known for an nn.Sequential of nn.Linear and "
+            f"element-wise functions"
+        )
         raise UnsupportedModelError("", problem, remedy)
     seen: set[nn.Parameter] = set()
     for name, module in _parts(model):

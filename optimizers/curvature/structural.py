@@ -38,7 +38,8 @@ class Watched(nn.Module):
         known = dict(model.named_modules())
         for name in layers:
             if name not in known:
-                raise ValueError(f"The model has no layer {name!r}; its layers are {', '.join(known)}.")
+                inside = ", ".join(map(repr, filter(None, known))) or "none, but for itself, ''"
+                raise ValueError(f"The model has no layer {name!r}; its layers are {inside}.")
         self._layers = [known[name] for name in layers]
 
     def forward(self, inputs: Tensor) -> Tensor:

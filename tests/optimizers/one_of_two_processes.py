@@ -341,7 +341,7 @@ def divided_work():
 def refused(action):
     try:
         action()
-    except (OptimizerError, TypeError) as error:
+    except (OptimizerError, TypeError, ValueError) as error:
         return str(error)
     return "nothing was refused"
 
@@ -360,11 +360,26 @@ def another_part(kind, rank):
     kind(model, CrossEntropy()).step(*a_batch(0))
 
 
+def another_bias(kind, rank):
+    model = a_model()
+    model[2 * rank].bias.requires_grad_(False)
+    kind(model, CrossEntropy()).step(*a_batch(0))
+
+
 def other_weights(kind, rank):
     model = a_model()
     with torch.no_grad():
         model[0].weight.add_(rank)
     kind(model, CrossEntropy()).step(*a_batch(0))
+
+
+def without_cases(kind, rank):
+    inputs, targets = a_batch(0)
+    kind(a_model(), CrossEntropy()).step(inputs[: rank * 24], targets[: rank * 24])
+
+
+def frozen_on_one(kind, rank):
+    kind(a_model().requires_grad_(rank == 0), CrossEntropy()).step(*a_batch(0))
 
 
 def main(folder, rank):
@@ -400,7 +415,10 @@ def main(folder, rank):
         came[f"pickled {name}"] = refused(partial(pickle.dumps, in_group))
         came[f"wrapped {name}"] = refused(partial(kind, DistributedDataParallel(a_model()), CrossEntropy()))
         came[f"another part {name}"] = refused(partial(another_part, kind, rank))
+        came[f"another bias {name}"] = refused(partial(another_bias, kind, rank))
         came[f"other weights {name}"] = refused(partial(other_weights, kind, rank))
+        came[f"no cases {name}"] = refused(partial(without_cases, kind, rank))
+        came[f"frozen on one {name}"] = refused(partial(frozen_on_one, kind, rank))
     for kind in (*LISTEN, *TAKE_GRADIENTS):
         came[f"own gradients {kind.__name__}"] = refused(partial(gradients_of_its_own, kind, rank))
     compiled = torch.compile(DistributedDataParallel(a_model()), backend="eager")

@@ -422,6 +422,31 @@ def tied_weights_train(make, a_network, a_batch):
 
 
 @check
+def outputs_at_several_positions_of_a_case_train(make, a_network, a_batch):
+    model, (inputs, targets) = a_network(2, 5, 3), a_batch(12, 2, 3)
+    optimizer, before = make(model), weights(model)
+    inputs, targets = inputs.reshape(6, 2, 2), targets.reshape(6, 2)
+    expected = (
+        nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten(), reduction="sum") / 6
+    )
+    first, *_, last = [optimizer.step(inputs, targets) for _ in range(10)]
+
+    assert first.loss == pytest.approx(expected.item(), rel=1e-12)
+    assert untouched(model, before) == []
+    assert last.loss < first.loss
+
+
+@check
+def outputs_flattened_over_positions_train(make, a_network, a_batch):
+    inputs, targets = a_batch(12, 2, 3)
+    model = nn.Sequential(nn.Flatten(0, 1), *a_network(2, 5, 3))
+    optimizer = make(model)
+    first, *_, last = [optimizer.step(inputs.reshape(6, 2, 2), targets) for _ in range(10)]
+
+    assert last.loss < first.loss
+
+
+@check
 def groups_have_settings_of_their_own(make, a_network, a_batch):
     model = a_network(4, 5, 3)
     before = weights(model)
@@ -508,12 +533,140 @@ def the_same_cases_twice_or_in_another_order_are_the_same_step(make, a_network, 
 
 
 @check
+def the_loss_after_a_step_is_that_of_the_batch_where_it_is_told(make, a_network, a_batch):
+    for share in (0.5, 30.0):
+        model, (inputs, targets) = a_network(4, 5, 3), a_batch(9, 4, 3)
+        optimizer = make(model)
+        for group in optimizer.param_groups:
+            group["lr"] *= share
+        for _ in range(10):
+            step = optimizer.step(inputs, targets)
+            if step.loss_after is not None:
+                after = CrossEntropy().loss(model(inputs), targets).item()
+                assert step.loss_after == pytest.approx(after, rel=1e-9)
+
+
+@check
 def the_loss_of_a_convex_problem_decreases(make, a_network, a_batch):
     optimizer = make(a_network(4, 3))
     losses = [optimizer.step(*a_batch(20, 4, 3)).loss for _ in range(50)]
 
     assert losses[-1] < losses[0]
     assert all(after < before + 1e-14 for before, after in itertools.pairwise(losses))  # it may have arrived
+
+
+# What it tells
+
+
+@check
+def its_repr_tells_every_hyperparameter_and_so_does_that_of_a_copy(make, a_network, a_batch):
+    del a_batch
+    optimizer = make(a_network(4, 5, 3), lr=0.0625)
+    told = dict(re.findall(r"^    (\w+): (.*)$", repr(optimizer), re.MULTILINE))
+
+    assert {each.name for each in optimizer.hyperparameters} | {"lr"} <= told.keys()
+    assert told["lr"] == "0.0625"
+    assert repr(optimizer).count("Parameter Group") == 1
+    assert repr(copy.deepcopy(optimizer)) == repr(optimizer)
+
+
+# What it is given
+
+
+@check
+def a_loss_that_is_no_objective_is_refused_with_the_one_to_take(make, a_network, a_batch):
+    del a_batch
+    wrong = {
+        nn.CrossEntropyLoss(): "torch CrossEntropyLoss. Take CrossEntropy()",
+        nn.functional.mse_loss: "function mse_loss. Take squared_error()",
+        nn.BCEWithLogitsLoss: "class BCEWithLogitsLoss itself. Take Bernoulli()",
+        "cross_entropy": "text 'cross_entropy'. Take CrossEntropy()",
+        CrossEntropy: "class CrossEntropy itself. Take CrossEntropy()",
+        nn.HuberLoss(): "torch HuberLoss. Take CrossEntropy(), Bernoulli(), Gaussian() or squared_error()",
+    }
+    for given, said in wrong.items():
+        with pytest.raises(TypeError, match=re.escape(said)):
+            make(a_network(4, 5, 3), objective=given)
+
+
+@check
+def an_objective_that_lacks_a_method_is_refused_with_its_name(make, a_network, a_batch):
+    del a_batch
+    lacking = MostLikely()
+    del lacking.loss
+    with pytest.raises(TypeError, match=r"MostLikely to have loss\(outputs, targets\)[,.]"):
+        make(a_network(4, 5, 3), objective=lacking)
+
+
+@check
+def parameters_in_place_of_the_model_are_refused(make, a_network, a_batch):
+    del a_batch
+    for given in (a_network(4, 3).parameters(), [{"params": a_network(4, 3).parameters()}]):
+        with pytest.raises(TypeError, match=r"The first argument of \w+ is the model"):
+            make(given)
+
+
+@check
+def inputs_that_are_not_one_tensor_are_refused_with_what_they_are(make, a_network, a_batch):
+    optimizer, (inputs, targets) = make(a_network(4, 5, 3)), a_batch(6, 4, 3)
+    wrong = {
+        r"inputs as one tensor; it got a tuple of 2 \(Tensor\). Join": ((inputs, inputs), targets),
+        r"inputs as one tensor; it got a dict of 1 \(Tensor\). Join": ({"one": inputs}, targets),
+        r"inputs as one tensor; it got a numpy ndarray. Convert": (inputs.numpy(), targets),
+        r"targets as one tensor; it got a list of 6 \(int\). Convert": (inputs, targets.tolist()),
+    }
+    for said, given in wrong.items():
+        with pytest.raises(TypeError, match=said):
+            optimizer.step(*given)
+
+
+@check
+def nothing_to_train_is_refused_until_there_is_something(make, a_network, a_batch):
+    model = a_network(4, 5, 3)
+    before, optimizer = weights(model), make(model)
+    model.requires_grad_(False)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="nothing to train: all its parameters are frozen"):
+            train(optimizer, a_batch, [0])
+    model.requires_grad_(True)
+    train(optimizer, a_batch, [0])
+
+    assert untouched(model, before) == []
+
+
+@check
+def a_batch_without_cases_is_refused_and_changes_nothing(make, a_network, a_batch):
+    runs = []
+    for is_told in (False, True):
+        model, (inputs, targets) = a_network(4, 5, 3), a_batch(6, 4, 3)
+        torch.manual_seed(0)
+        optimizer = make(model)
+        train(optimizer, a_batch, [0])
+        if is_told:
+            with pytest.raises(ValueError, match="a batch without cases"):
+                optimizer.step(inputs[:0], targets[:0])
+        train(optimizer, a_batch, [1, 2])
+        runs.append(weights(model))
+
+    assert same(*runs)
+
+
+@check
+def labels_out_of_range_are_refused_with_the_label(make, a_network, a_batch):
+    inputs, targets = a_batch(6, 4, 3)
+    with pytest.raises(ValueError, match="numbered 0 to 2, but 1 of the targets are others, as 3 is"):
+        make(a_network(4, 5, 3)).step(inputs, torch.cat([targets[:5], torch.tensor([3])]))
+
+
+@check
+def inputs_of_another_precision_are_refused_with_both(make, a_network, a_batch):
+    inputs, targets = a_batch(6, 4, 3)
+    with pytest.raises(ValueError, match=r"are in torch.float32, the model in torch.float64. .*\.to\("):
+        make(a_network(4, 5, 3)).step(inputs.float(), targets)
+    with pytest.raises(
+        ValueError, match=r"are in torch.int64, the model in torch.float64. Give it inputs.to\("
+    ):
+        make(a_network(4, 5, 3)).step(inputs.long(), targets)
 
 
 # What else happens to the model
@@ -798,6 +951,7 @@ def exemptions():
 SAYS = {(name, of): row.says for row in exemptions() for name in row.names for of in row.checks}
 
 
+@pytest.mark.row(236)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("of", CHECKS)
 def test_an_optimizer_holds_what_is_checked_or_says_why_not(name, of, a_network, a_batch):

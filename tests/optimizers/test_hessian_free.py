@@ -656,7 +656,7 @@ def test_activations_and_recurrent_layers_are_the_hidden_ones():
         ({"preconditioner": "diagonal"}, "preconditioner is one of"),
         ({"curvature": "fisher"}, "curvature is"),
         ({"structural": -1.0}, "structural"),
-        ({"structural": 1.0, "hidden": ["7"]}, "no layer '7'"),
+        ({"structural": 1.0, "hidden": ["7"]}, "no layer '7'; its layers are '0', '1', '2'."),
         ({"structural": 1.0, "hidden": []}, "none is known"),
         ({"structural": 1.0, "curvature": "hessian"}, "Gauss-Newton"),
         ({"stop_if_worse_than": "ever"}, "stop_if_worse_than is one of"),

@@ -2,6 +2,7 @@ import copy
 import gc
 import io
 import math
+import re
 import weakref
 from itertools import pairwise
 
@@ -479,14 +480,6 @@ def test_a_bias_may_be_frozen_and_unfrozen(a_network, a_batch, settings):
         assert moved == [True, trains, True, True]
 
 
-def test_with_everything_frozen_nothing_moves(a_network, a_batch):
-    model = a_network(4, 3).requires_grad_(False)  # torch's signature
-    before = weights(model)
-
-    assert KFAC(model, CrossEntropy()).step(*a_batch(6, 4, 3)).update_norm == 0
-    assert same(weights(model), before)
-
-
 def test_a_model_in_bfloat16_has_factors_in_float32(a_network, a_batch):
     model, (inputs, targets) = a_network(4, 5, 3).bfloat16(), a_batch(20, 4, 3)
     optimizer = KFAC(model, CrossEntropy())
@@ -686,3 +679,53 @@ def test_a_factor_without_an_inverse_is_an_error_naming_the_layer(a_network, a_b
         SingularFactorError, match=r"layer '0\.weight' has no finite inverse at damping 1e-60"
     ):
         optimizer.step(inputs, targets)
+
+
+class Pairing:
+    """Cross-entropy that notes the targets it is given for each number of rows."""
+
+    def __init__(self):
+        known, self.seen = CrossEntropy(), {}
+        self.sample, self.curvature, self.factor = known.sample, known.curvature, known.factor
+
+    def loss(self, outputs, targets):
+        self.seen[len(outputs)] = targets.tolist()
+        return CrossEntropy().loss(outputs, targets)
+
+
+@pytest.mark.parametrize("targets", ["sampled", "data"])
+def test_of_some_cases_with_several_rows_each_outputs_and_targets_belong_together(a_network, targets):
+    model, objective = nn.Sequential(nn.Flatten(0, 1), *a_network(2, 5, 3)), Pairing()
+    inputs = torch.arange(16, dtype=torch.float64).cos().reshape(4, 2, 2)
+    optimizer = KFAC(model, objective, targets=targets, statistics_from_every=2, model_from_every=2)
+    optimizer.step(inputs, torch.tensor([0, 1, 2, 0, 1, 2, 2, 1]))
+
+    assert objective.seen == {8: [0, 1, 2, 0, 1, 2, 2, 1], 4: [0, 1, 1, 2]}
+
+
+def test_of_some_cases_with_unlike_numbers_of_rows_nothing_is_guessed(a_network, a_batch):
+    inputs, _ = a_batch(4, 2, 3)
+    model = nn.Sequential(a_network(2, 3), nn.Flatten(0, 1), nn.Unflatten(0, (-1, 2)))
+    optimizer = KFAC(model, CrossEntropy(), lr=0.1, targets="data", statistics_from_every=2)
+    with pytest.raises(ValueError, match="6 targets cannot be told apart by 4 cases"):
+        optimizer.step(inputs, torch.zeros(6).long())
+
+
+def test_an_objective_that_only_samples_is_told_all_that_it_lacks(a_network):
+    class Sampling:
+        sample = CrossEntropy().sample
+
+    said = "to have loss(outputs, targets), curvature(outputs, vectors), factor(outputs, vectors)."
+    with pytest.raises(TypeError, match=re.escape(said)):
+        KFAC(a_network(4, 3), Sampling())
+
+
+def test_its_repr_tells_what_it_finds_by_itself(a_network, a_batch):
+    optimizer = KFAC(a_network(4, 3), CrossEntropy(), inverse="block_tridiagonal")
+    before = repr(optimizer)
+    step = optimizer.step(*a_batch(6, 4, 3))
+
+    assert "    inverse: block_tridiagonal\n" in before
+    assert "    damping: found on the first batch\n" in before
+    assert "    lr: 1.0 times what each step finds\n" in before
+    assert f"    damping: {step.damping}\n" in repr(optimizer)

@@ -95,13 +95,13 @@ def test_the_loss_it_searches_on_never_rises(a_network, a_batch, seed):
     for number in range(8):
         others = a_batch(20, 4, 3, seed=100 + number)
         before = CrossEntropy().loss(model(others[0]), others[1]).item()
-        step = optimizer.step(
-            *a_batch(12, 4, 3, seed=number), statistics=a_batch(9, 4, 3, seed=50 + number)[0], search=others
-        )
+        batch, statistics = a_batch(12, 4, 3, seed=number), a_batch(9, 4, 3, seed=50 + number)[0]
+        step = optimizer.step(*batch, statistics=statistics, search=others)
         after = CrossEntropy().loss(model(others[0]), others[1]).item()
 
         assert after <= before
-        assert step.loss_after is None or step.loss_after == pytest.approx(after)
+        of_batch = CrossEntropy().loss(model(batch[0]), batch[1]).item()
+        assert step.loss_after is None or step.loss_after == pytest.approx(of_batch)
 
 
 @pytest.mark.row(79, 135)

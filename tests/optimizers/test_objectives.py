@@ -1,4 +1,5 @@
 import math
+import re
 
 import pytest
 import torch
@@ -60,13 +61,31 @@ def test_the_gradient_vanishes_on_average_over_sampled_targets():
 
 @pytest.mark.parametrize("targets", [torch.eye(4), torch.zeros(4), torch.tensor([1]), torch.tensor(1)])
 def test_targets_that_are_not_one_class_number_per_row_are_refused(targets):
-    with pytest.raises(ValueError, match="one integer class per row"):
+    with pytest.raises(ValueError, match="an integer class for each of their rows"):
         CrossEntropy().loss(torch.zeros(4, 4), targets)
 
 
 def test_a_class_number_that_torch_would_ignore_is_refused():
-    with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
+    with pytest.raises(ValueError, match=r"numbered 0 to 3, but 1 of the targets are others, as -100 is"):
         CrossEntropy().loss(torch.zeros(2, 4), torch.tensor([1, -100]))
+
+
+@pytest.mark.row(236)
+@pytest.mark.parametrize(
+    ("outputs", "targets", "remedy"),
+    [
+        ((6, 3), torch.zeros(6, 3), "with targets.argmax(dim=-1)"),
+        ((6, 2, 3), torch.zeros(6, 2, 3).long(), "with targets.argmax(dim=-1)"),
+        ((6, 3), torch.zeros(6), "integers: targets.long()"),
+        ((6, 3), torch.zeros(6, 1).long(), "targets.squeeze(-1)"),
+        ((6, 3), torch.zeros(4).long(), "have the shape (6,)."),
+        ((6, 3, 2), torch.zeros(6, 2).long(), "outputs.movedim(1, -1)"),
+        ((6,), torch.zeros(6).long(), "take Bernoulli()"),
+    ],
+)
+def test_what_to_do_about_targets_that_are_no_classes_is_said(outputs, targets, remedy):
+    with pytest.raises(ValueError, match=re.escape(remedy)):
+        CrossEntropy().loss(torch.zeros(outputs), targets)
 
 
 EVERY = {
@@ -135,6 +154,16 @@ def test_where_outputs_are_natural_parameters_the_curvature_is_the_hessian_at_an
 @pytest.mark.parametrize("name", EVERY)
 def test_the_four_methods_of_every_objective_agree(name):
     verify_objective(EVERY[name], some_outputs())
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_of_outputs_at_positions_the_loss_is_the_sum_and_the_four_methods_agree(name):
+    objective, outputs = EVERY[name], torch.stack([some_outputs(), some_outputs().flip(0)], dim=1)
+    targets = objective.sample(outputs, a_stream(0))
+
+    verify_objective(objective, outputs)
+    losses = [objective.loss(outputs[:, place], targets[:, place]) for place in range(2)]
+    torch.testing.assert_close(objective.loss(outputs, targets), sum(losses))
 
 
 @pytest.mark.parametrize("objective", [CrossEntropyOfProbabilities(), BernoulliOfProbabilities()])

@@ -198,7 +198,10 @@ def test_the_largest_is_taken_entry_by_entry(came):
     [
         ("wrapped", "wrapped in DistributedDataParallel. Give the optimizer the model inside it"),
         ("another part", "has parts that took part on some processes and not on others"),
+        ("another bias", "has parts that took part on some processes and not on others"),
         ("other weights", "has other weights on other processes. Begin with the same on each"),
+        ("no cases", "got a batch without cases on one of the processes."),
+        ("frozen on one", "has nothing to train on one of the processes: all its parameters are frozen."),
         ("pickled", "with a group of processes cannot be pickled. Save its state_dict()"),
     ],
 )

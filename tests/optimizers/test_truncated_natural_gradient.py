@@ -213,3 +213,15 @@ def test_a_quadratic_loss_is_foreseen_exactly():
 def test_a_wrong_setting_is_named(a_network, settings, said):
     with pytest.raises(ValueError, match=said):
         TruncatedNaturalGradient(a_network(4, 5, 3), CrossEntropy(), **settings)
+
+
+def test_after_a_step_that_is_not_taken_the_loss_is_that_of_before(a_network, a_batch):
+    model, (inputs, targets) = a_network(4, 5, 3), a_batch(8, 4, 3)
+    optimizer = TruncatedNaturalGradient(
+        model, CrossEntropy(), lr=5.0, damping=1e-4, adapts=True, ratio="quadratic"
+    )
+    steps = [optimizer.step(inputs, targets) for _ in range(5)]
+
+    rejected = [step for step in steps if step.update_norm == 0]
+    assert rejected
+    assert all(step.loss_after == pytest.approx(step.loss, rel=1e-12) for step in rejected)

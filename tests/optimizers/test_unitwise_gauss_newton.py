@@ -177,7 +177,10 @@ def test_a_block_that_is_not_positive_definite_is_refused():
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
-        (lambda: nn.Linear(4, 3), "is a Linear, and Becker and LeCun's recursion is known for sequences"),
+        (
+            lambda: nn.Linear(4, 3),
+            "is a Linear, but the curvature at the sums is sent down here from layer to layer",
+        ),
         (lambda: nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)), "'1' is a BatchNorm1d"),
     ],
 )

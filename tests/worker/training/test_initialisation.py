@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from optimizers import KFAC
+from optimizers import KFAC, CrossEntropy
 from tests import dense
 from thiessen.search import Stream
 from thiessen.space import Float, Space
@@ -274,6 +274,8 @@ def test_other_weights_let_signal_and_gradient_grow_or_shrink_by_their_factor_in
 
 class MostLikely:
     """A cross-entropy that "samples" the most likely class: then every step is deterministic."""
+
+    curvature, factor = CrossEntropy().curvature, CrossEntropy().factor
 
     def loss(self, outputs, targets):
         return cross_entropy(outputs, targets)
