@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 import thiessen
-from thiessen.cli import demo, replay, studies, tasks, trials
+from thiessen.cli import demo, replay, run, studies, tasks, trials
 from thiessen.cli.failure import CommandFailed
 from thiessen.version import __version__
 
@@ -46,6 +46,7 @@ def build() -> typer.Typer:
     tasks.register(commands)
     demo.register(commands)
     replay.register(commands)
+    run.register(commands)
     found = {entry.name: entry for entry in entry_points(group="thiessen.commands")}
     for room, names in ROOMS.items():
         if stranger := _stranger(room):
