@@ -115,6 +115,7 @@ def test_a_program_is_not_given_the_token(monkeypatch):
         ("echo 1; echo .5", "succeeded", 0.5, ""),
         ("printf 'loss: 1\\r\\n'", "succeeded", 1.0, ""),
         ("printf 3", "succeeded", 3.0, ""),
+        ("printf '50 %%\\rloss: 2\\rbye\\n'", "succeeded", 2.0, ""),
         ("echo loss: 1; echo 2 > $THIESSEN_RESULT", "succeeded", 2.0, ""),
         ('echo \'{"loss": 2, "epochs": 3}\' > $THIESSEN_RESULT', "succeeded", 2.0, ""),
         ("echo '{\"value\": NaN}' > $THIESSEN_RESULT", "diverged", None, ""),
@@ -172,7 +173,7 @@ def test_nothing_that_succeeds_is_no_success():
 
 
 def test_a_trial_that_takes_too_long_is_ended_with_all_it_started():
-    train = script("[ $THIESSEN_TRIAL = 1 ] && echo 1 && exit; sleep 61 & echo $! > child; wait")
+    train = script("[ $THIESSEN_TRIAL = 1 ] && echo 1 && exit; sleep 1000 & echo $! > child; wait")
     run("--trials", 2, "--time-limit", 0.2, train, "--x", "int(1,8)")
     assert observations()[0]["message"].endswith("it took longer than the 0.2 s of --time-limit")
     wait_until(lambda: not is_alive(int(Path("child").read_text())))
@@ -186,7 +187,8 @@ def test_what_ignores_the_first_signal_is_killed(monkeypatch):
 
 
 def test_several_run_at_a_time():
-    train = script("touch at-$THIESSEN_TRIAL; while [ ! -e at-2 ]; do sleep 0.01; done; echo $THIESSEN_TRIAL")
+    train = script("""touch at-$THIESSEN_TRIAL
+for turn in $(seq 500); do [ -e at-2 ] && echo $THIESSEN_TRIAL && exit; sleep 0.01; done""")
     run("--trials", 9, "--jobs", 3, train, "--x", "int(1,99)")  # the first ends only beside the third
     assert sorted(each["loss"] for each in observations()) == list(range(9))
 

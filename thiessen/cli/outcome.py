@@ -18,7 +18,7 @@ LONGEST_OUTPUT: Final = 2**20  # bytes at its end, in which the value is looked 
 
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
 USUAL: Final = re.compile(
-    rf"^[ \t]*(?:(?:loss|value)[ \t]*[:=][ \t]*)?({_NUMBER})\s*?$", re.IGNORECASE | re.MULTILINE
+    rf"^[ \t]*(?:(?:loss|value)[ \t]*[:=][ \t]*)?({_NUMBER})[ \t]*$", re.IGNORECASE | re.MULTILINE
 )
 
 
@@ -69,6 +69,7 @@ def _written(result: Path) -> float:
 
 
 def _end(file: Path) -> str:
+    """Return the end of a file; what a bar writes over itself are lines too."""
     with file.open("rb") as content:
         content.seek(max(file.stat().st_size - LONGEST_OUTPUT, 0))
-        return content.read().decode(errors="replace")
+        return re.sub(r"\r\n?", "\n", content.read().decode(errors="replace"))
