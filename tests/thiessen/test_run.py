@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.conftest import wait_until
+from tests.conftest import address_of, wait_until
 from thiessen import Categorical, Float, Int, Space, open_study
 from thiessen.cli.main import build
+from thiessen.client import Client
+from thiessen.contract import StudyChanges
 
 SPACE = Space(lr=Float(1e-5, 1.0, log=True), layers=Int(1, 8))
 DIMENSIONS = ("--lr", "float(1e-5,1,log)", "--layers", "int(1,8)")
@@ -326,6 +328,20 @@ def test_a_stopped_program_gives_its_trial_back_to_the_server(server, programs):
     Path("go").touch()
     run(*command[1:])
     assert server.study("train").counts.succeeded == 2
+
+
+def test_a_program_whose_study_was_stopped_is_ended(database, programs):
+    served = programs("serve", "--database", database, "--port", "0", THIESSEN_LEASE_SECONDS="1")
+    train = script("""[ $THIESSEN_TRIAL = 0 ] && echo 1 && exit
+trap 'touch told; exit 7' TERM; touch began
+while :; do sleep 0.02; done""")
+    process = programs("run", "--trials", "9", "--server", address_of(served), train, "--x", "int(1,99)")
+    wait_until(Path("began").exists)
+    with Client(address_of(served)) as client:
+        client.change_study("train", StudyChanges(state="stopped"))
+    assert process.wait(timeout=30) == 0
+    assert Path("told").exists()
+    assert "The last failure: nobody wants it any more" in process.log.read_text()
 
 
 def test_a_study_may_be_kept_in_a_database(database):

@@ -84,10 +84,9 @@ class Program:
         logs = self.terms.logs or folder
         output, errors = logs / f"trial-{trial.number}.out", logs / f"trial-{trial.number}.err"
         result = folder / "result"
-        code, is_late = self._run(trial, result, output, errors)
-        if is_late:
-            limit = f"the {self.terms.seconds:g} s of --time-limit"
-            raise ProgramFailed(f"it took longer than {limit}{tail(errors, output)}")
+        code, ended_for = self._run(trial, result, output, errors)
+        if ended_for is not None:
+            raise ProgramFailed(f"{ended_for}{tail(errors, output)}")
         if code == DIVERGED:
             raise Diverged
         found = value(result, output, self.terms.pattern) if code in {0, PRUNED} else None
@@ -104,8 +103,8 @@ class Program:
             f"number to the file that THIESSEN_RESULT names, or give --loss-from{tail(output, errors)}"
         )
 
-    def _run(self, trial: Trial, result: Path, output: Path, errors: Path) -> tuple[int, bool]:
-        """Return its exit code, and whether it took too long."""
+    def _run(self, trial: Trial, result: Path, output: Path, errors: Path) -> tuple[int, str | None]:
+        """Return its exit code, and why we ended it, if we did."""
         if self.stopped_by is not None:
             raise self.refusal or KeyboardInterrupt
         arguments = self.line.arguments(trial.config, trial.number, trial.seed)
@@ -130,7 +129,7 @@ class Program:
         self._running.add(process)
         self._pass_on(process)  # what came just now
         try:
-            return self._waited(process)
+            return self._waited(process, trial)
         finally:
             self._running.discard(process)
 
@@ -138,22 +137,27 @@ class Program:
         if self.stopped_by is not None:
             _send(process, self.stopped_by)
 
-    def _waited(self, process: "subprocess.Popen[bytes]") -> tuple[int, bool]:
-        end, is_late = time.monotonic() + self.terms.seconds, False
+    def _waited(self, process: "subprocess.Popen[bytes]", trial: Trial) -> tuple[int, str | None]:
+        end, ended_for = time.monotonic() + self.terms.seconds, None
         while True:
             try:
                 code = process.wait(min(max(end - time.monotonic(), 0.0), POLL_SECONDS))
             except subprocess.TimeoutExpired:
                 now = time.monotonic()
             else:
-                if is_late or self.stopped_by is not None:
+                if ended_for is not None or self.stopped_by is not None:
                     _send(process, signal.SIGKILL)  # to what it started and did not end
-                return code, is_late
-            if now >= self._stopped_at + GRACE_SECONDS:
+                return code, ended_for
+            if now >= self._stopped_at + GRACE_SECONDS or (ended_for is not None and now >= end):
                 _send(process, signal.SIGKILL)
-            elif now >= end:
-                _send(process, signal.SIGKILL if is_late else signal.SIGTERM)
-                end, is_late = now + GRACE_SECONDS, True
+            elif ended_for is None and (ended_for := self._unwanted(trial, is_late=now >= end)):
+                _send(process, signal.SIGTERM)
+                end = now + GRACE_SECONDS
+
+    def _unwanted(self, trial: Trial, *, is_late: bool) -> str | None:
+        if is_late:
+            return f"it took longer than the {self.terms.seconds:g} s of --time-limit"
+        return f"nobody wants it any more: {trial.refusal}" if trial.refusal else None
 
     def _count(self, failure: str) -> None:
         """Remember a failure. Raises CommandFailed where nothing ever came of anything."""
