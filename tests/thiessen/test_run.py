@@ -256,7 +256,7 @@ def test_a_signal_reaches_the_programs_first_and_the_search_goes_on_later(progra
     train = script(WAITING)
     command = ("run", "--trials", "4", "--jobs", str(jobs), train, "--x", "int(1,99)")
     process = programs(*command)
-    wait_until(lambda: Path(f"began-{jobs - 1}").exists())
+    wait_until(lambda: all(Path(f"began-{trial}").exists() for trial in range(jobs)))
     process.send_signal(number)
     assert process.wait(timeout=30) == code
     assert "Stopped: 0 of 4 trials have ended. The same command again goes on." in process.log.read_text()
