@@ -221,6 +221,9 @@ class Local:
             verdict = judged(rule, self._losses(curve), self._ended, [each for each in running if each])
             return verdict.reason if verdict.stop else None
 
+    def refusal(self, trial: int) -> str | None:
+        """Nobody else may stop it."""
+
     def end(self, trial: int, ending: Ending) -> None:
         with self._lock:
             self._check_open()

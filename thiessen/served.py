@@ -214,6 +214,9 @@ class Served:
             raise Ended(f"{running.name} is not wanted any more: {running.stop}")
         return running.stop
 
+    def refusal(self, trial: int) -> str | None:
+        return self._running[trial].stop
+
     def end(self, trial: int, ending: Ending) -> None:
         running = self._running[trial]
         with running.lock, suppress(LeaseLost):

@@ -49,6 +49,9 @@ class Keeper(Protocol):
     def report(self, trial: int, step: int, metrics: Mapping[str, float]) -> str | None:
         """Keep a point of the learning curve; return why not to go on, or None."""
 
+    def refusal(self, trial: int) -> str | None:
+        """Return why nobody wants the trial any more, as far as is known; None while somebody does."""
+
     def end(self, trial: int, ending: Ending) -> None:
         """Return when the ending is kept."""
 
@@ -84,6 +87,11 @@ class Trial(Mapping[str, Scalar]):
 
     def __repr__(self) -> str:
         return f"Trial({self.number}, {self.config})"
+
+    @property
+    def refusal(self) -> str | None:
+        """Why nobody wants its value any more, as far as is known: its study was stopped, or it cancelled."""
+        return self._keeper.refusal(self.number)
 
     def report(self, step: int, **metrics: float) -> None:
         """Keep a point of the learning curve; steps rise. Raises Pruned where there is no need to go on."""

@@ -101,6 +101,19 @@ def faults(url: str) -> list[str]:
         return damaged or [fault for what, query in INVARIANTS.items() for fault in _broken(tx, what, query)]
 
 
+def must_be_usable(url: str) -> str:
+    """Return the schema's revision of a database that answers. Raises DatabaseUnavailable."""
+    with _looking(parsed_address(url)) as tx:
+        schema.must_be_current(tx)
+        return schema.revisions()[-1]
+
+
+def file_of(url: str) -> Path | None:
+    """Return the file of a SQLite database; other kinds have none. Raises DatabaseUnavailable."""
+    parsed = parsed_address(url)
+    return Path(parsed.database or "") if parsed.get_backend_name() == "sqlite" else None
+
+
 def back_up(url: str, target: Path) -> None:
     """Copy a SQLite database as it is at one moment, whoever writes to it. Raises DatabaseUnavailable."""
     parsed = parsed_address(url)

@@ -3,18 +3,14 @@
 import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
-import thiessen
-from thiessen.cli import demo, replay, studies, tasks, trials
+from thiessen.cli import demo, doctor, replay, run, studies, tasks, trials
 from thiessen.cli.failure import CommandFailed
+from thiessen.cli.rooms import ROOMS, stranger
 from thiessen.version import __version__
-
-ROOMS: Final = {"app": ("serve", "db", "token"), "worker": ("worker",)}  # and the commands that each adds
 
 
 def main() -> None:
@@ -45,16 +41,18 @@ def build() -> typer.Typer:
     trials.register(commands)
     tasks.register(commands)
     demo.register(commands)
+    doctor.register(commands)
     replay.register(commands)
+    run.register(commands)
     found = {entry.name: entry for entry in entry_points(group="thiessen.commands")}
     for room, names in ROOMS.items():
-        if stranger := _stranger(room):
+        if whose := stranger(room):
             for name in names:
                 anything = {"ignore_unknown_options": True, "allow_extra_args": True}
                 refuse = commands.command(
-                    name, help=f"Not available: {stranger}", context_settings=anything, add_help_option=False
+                    name, help=f"Not available: {whose}", context_settings=anything, add_help_option=False
                 )
-                refuse(_refusal(name, stranger))
+                refuse(_refusal(name, whose))
         elif room in found:
             found[room].load()(commands)
     return commands
@@ -68,19 +66,9 @@ def _options(
         raise typer.Exit
 
 
-def _stranger(room: str) -> str | None:
-    """Say whose package Python would import in place of our room; it is never imported to find out."""
-    ours = Path(thiessen.__path__[0]).parent / room
-    spec = find_spec(room)
-    where = Path(spec.origin).parent if spec and spec.origin else None
-    if spec is None or where == ours:
-        return None
-    return f"the package {room!r} found at {where or 'a folder of PYTHONPATH'} is not Thiessen's. Remove it."
-
-
-def _refusal(command: str, stranger: str) -> Callable[[], None]:
+def _refusal(command: str, whose: str) -> Callable[[], None]:
     def refuse() -> None:
-        raise CommandFailed(f"thiessen {command} cannot start: {stranger}")
+        raise CommandFailed(f"thiessen {command} cannot start: {whose}")
 
     return refuse
 
