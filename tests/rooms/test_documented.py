@@ -144,7 +144,7 @@ def test_the_extras_are_those_that_are_promised():
     project = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]
 
     assert set(project["optional-dependencies"]) == {
-        "server", "worker", "optimizers", "ray", "optuna", "pandas", "parquet", "sklearn", "all",
+        "server", "worker", "optimizers", "ray", "optuna", "pandas", "parquet", "sklearn", "tune", "all",
         "dev",
     }  # fmt: skip
 

@@ -1,12 +1,24 @@
 """The Python on the pages for newcomers runs as it stands, one block after the other."""
 
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 HOUSE = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/how-to/own-program.md", "docs/how-to/scikit-learn.md")
+PAGES = ("README.md", "docs/how-to/own-program.md", "docs/how-to/scikit-learn.md", "docs/how-to/ray-tune.md")
+
+
+@pytest.fixture(autouse=True)
+def _a_small_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a page starts of Ray is small, tells nobody of us, and ends with its test."""
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.setenv("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
+    yield
+    if "ray" in sys.modules:
+        sys.modules["ray"].shutdown()
 
 
 @pytest.mark.parametrize("page", PAGES)
