@@ -332,15 +332,15 @@ def test_one_metric_leads():
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A Ray of one core, which tells nobody of us and does not warn of what it will do one day."""
+    """A Ray of one core, which listens on the loopback address and tells nobody of us."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         patch.setenv("TUNE_GLOBAL_CHECKPOINT_S", "0")
         patch.setenv("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
         patch.setenv("TUNE_DISABLE_STRICT_METRIC_CHECKING", "1")
         ray.init(
             address="local",
+            _node_ip_address="127.0.0.1",
             num_cpus=1,
             include_dashboard=False,
             log_to_driver=False,
