@@ -8,6 +8,7 @@ that is not whole; it was never acknowledged, and the next one who opens the fil
 import fcntl
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -16,6 +17,22 @@ from thiessen.errors import JournalError, JournalInUse
 FORMAT: Final = 1  # raised when an older reader would misread it
 
 Entry = dict[str, Any]
+
+
+class Memory:
+    """The lines of a journal that somebody else puts on a disk, all at once."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.entries = list(entries)
+
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+
+    def keep(self) -> None:
+        """It is kept as well as it ever will be."""
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
 
 
 class Journal:
@@ -46,7 +63,7 @@ class Journal:
 
     def add(self, entry: Entry) -> None:
         """Write a line. It may be lost until `keep` returns."""
-        self._file.write(json.dumps(entry, allow_nan=False, separators=(",", ":")).encode() + b"\n")
+        self._file.write(line(entry))
 
     def keep(self) -> None:
         """Return when all that was added is on the disk."""
@@ -63,11 +80,11 @@ class Journal:
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
             self._file.truncate(len(whole))
-        return [self._entry(number, line) for number, line in enumerate(whole.splitlines(), start=1)]
+        return [self._entry(number, text) for number, text in enumerate(whole.splitlines(), start=1)]
 
-    def _entry(self, number: int, line: bytes) -> Entry:
+    def _entry(self, number: int, text: bytes) -> Entry:
         try:
-            entry = json.loads(line)
+            entry = json.loads(text)
         except ValueError as error:
             raise self.misread(number, f"it is not JSON ({error})") from error
         if not isinstance(entry, dict):
@@ -80,6 +97,11 @@ class Journal:
             f"line {number} of {self.path} cannot be read: {why}. Is it a journal of Thiessen? If the line "
             "was damaged, cut the file before it: what comes later is tried again."
         )
+
+
+def line(entry: Entry) -> bytes:
+    """Return an entry as it stands in a journal."""
+    return json.dumps(entry, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _keep_name(folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from thiessen.errors import Ended, JournalDiffers, JournalError
 from thiessen.integrations import KNOWN
-from thiessen.journal import FORMAT, Entry, Journal
+from thiessen.journal import FORMAT, Entry, Journal, Memory
 from thiessen.numbers import Stream, trial_seed
 from thiessen.search import (
     BiasedRandom,
@@ -85,7 +85,7 @@ class Terms:
 class Local:
     """Keeps a study in this process; any of its threads may ask and tell."""
 
-    def __init__(self, name: str, journal: Journal | None, told: Told, trials: int | None) -> None:
+    def __init__(self, name: str, journal: Journal | Memory | None, told: Told, trials: int | None) -> None:
         self.name = name
         self._journal = journal
         self._is_closed = False
@@ -147,6 +147,7 @@ class Local:
         self._configs = [trial.config for trial in trials]
         self._numbers = {config_key(config): number for number, config in enumerate(self._configs)}
         self._turns = sum(isinstance(trial, Proposed) for trial in trials)
+        self._imported = sum(isinstance(trial, Given) and trial.origin == "imported" for trial in trials)
         self._history = History(self._terms.space, Snapshot.of(self._configs, observations))
         self._results: dict[int, Result] = {}
         self.best: Result | None = None
@@ -198,7 +199,19 @@ class Local:
             self._waiting.append(number)
             return number
 
-    def _number(self, config: Config, origin: Literal["proposed", "enqueued"], why: Entry) -> int:
+    def add(self, config: Config, ending: Ending) -> int:
+        with self._lock:
+            self._check_open()
+            self.space.validate(config)
+            known = self._numbers.get(config_key(config))
+            if known is not None:
+                return known
+            self._imported += 1
+            number = self._number(dict(config), "imported", {})
+            self.end(number, ending)
+            return number
+
+    def _number(self, config: Config, origin: Literal["proposed", "enqueued", "imported"], why: Entry) -> int:
         number = len(self._configs)
         self._add({"trial": {"number": number, "origin": origin, "config": config, **why}})
         self._configs.append(config)
@@ -308,7 +321,7 @@ class Local:
         return self._terms.loss(losses[-1][1]) if losses else None
 
     def _check_budget(self) -> None:
-        if len(self._configs) >= self.max_trials:
+        if len(self._configs) - self._imported >= self.max_trials:
             raise Ended(
                 f"{self.name} has all its {self.max_trials} trials; ask for more of them with trials=."
             )

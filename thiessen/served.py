@@ -195,9 +195,15 @@ class Served:
             return []
 
     def enqueue(self, config: Config) -> int:
+        return self._added(config, None)
+
+    def add(self, config: Config, ending: Ending) -> int:
+        return self._added(config, _outcome(ending))
+
+    def _added(self, config: Config, outcome: Outcome | None) -> int:
         self.space.validate(config)
         try:
-            [added] = self._client.add_trials(self.name, [NewTrial(config=config)])
+            [added] = self._client.add_trials(self.name, [NewTrial(config=config, outcome=outcome)])
         except StudyEnded as ended:
             raise Ended(str(ended)) from ended
         return added.trial

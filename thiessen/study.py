@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from thiessen.errors import Ended, ThiessenError
 from thiessen.space import Config, Space
-from thiessen.trial import Asked, Keeper, Trial
+from thiessen.trial import Asked, Ending, Keeper, Trial, ending
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +55,9 @@ class StudyKeeper(Keeper, Protocol):
 
     def enqueue(self, config: Config) -> int:
         """Have a config tried before anything is proposed; return its trial. Raises SpaceError, Ended."""
+
+    def add(self, config: Config, ending: Ending) -> int:
+        """Add a trial that was tried elsewhere, with what came of it; return it. Raises SpaceError, Ended."""
 
     def results(self) -> Sequence[Result]:
         """Return the trials that have ended, by number."""
@@ -134,6 +137,14 @@ class Study:
     def enqueue(self, config: Config) -> int:
         """Have a config tried next; return the number of its trial, of the old one where it has one."""
         return self._keeper.enqueue(config)
+
+    def add(self, config: Config, value: float) -> int:
+        """Add a trial that was tried elsewhere, to learn from; return its number.
+
+        NaN or an infinite value means that it diverged. A config that has a trial keeps what came of that.
+        Such trials count towards no budget.
+        """
+        return self._keeper.add(config, ending(float(value)))
 
     def extend(self, trials: int) -> None:
         """Have so many trials in all."""

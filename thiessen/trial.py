@@ -107,10 +107,7 @@ class Trial(Mapping[str, Scalar]):
                 f"trial {self.number} was told {value!r}, which is no number. "
                 "Does the objective return its value?"
             ) from None
-        if math.isfinite(number):
-            self._end(Ending(outcome="succeeded", value=number))
-        else:
-            self._end(Ending(outcome="diverged", diverged=_manner(number)))
+        self._end(ending(number))
 
     def prune(self, value: float | None = None) -> None:
         """End the trial early, with its last value."""
@@ -140,6 +137,13 @@ class Trial(Mapping[str, Scalar]):
             self._ending = ending
         elif self._ending != ending:
             raise ResultDiffers(f"trial {self.number} was told already, as {self._ending}.")
+
+
+def ending(value: float) -> Ending:
+    """Return what came of a trial that has this value: NaN or an infinite one means that it diverged."""
+    if math.isfinite(value):
+        return Ending(outcome="succeeded", value=value)
+    return Ending(outcome="diverged", diverged=_manner(value))
 
 
 def _manner(number: float) -> Literal["nan", "inf", "-inf"]:

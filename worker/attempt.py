@@ -21,6 +21,7 @@ from worker.limits import Limits, Watch
 from worker.slot import Slot
 from worker.spool import FOR_GOOD, Result, Spool, tell_points
 from worker.standing import Standing
+from worker.tracking import Tracked, Tracking
 
 LISTEN_SECONDS: Final = 0.5  # the longest a stop or a heartbeat waits for the child
 REPORT_SECONDS: Final = 1.0  # points wait at most so long, so that curves are live
@@ -55,6 +56,7 @@ class Attempt:
         draining: threading.Event,
         terms: Terms,
         standing: Standing,
+        tracking: Tracking,
     ) -> None:
         self._client = client
         self._slot = slot
@@ -65,6 +67,7 @@ class Attempt:
         self._draining = draining
         self._terms = terms
         self._standing = standing
+        self._tracking = tracking
         self._name = f"trial {lease.trial} of {lease.study}, attempt {lease.attempt}"
         self._about = {"study": lease.study, "trial": lease.trial, "attempt": lease.attempt}
         self._key = _key(client.url, lease, offer.task.version)
@@ -82,11 +85,13 @@ class Attempt:
     def run(self) -> None:
         """Train and deliver the result. Raises Stopped, or what the server did for too long."""
         self._standing.begin(study=self._lease.study, trial=self._lease.trial, attempt=self._lease.attempt)
+        tracked = self._tracking.begin(self._lease)
         begun = time.monotonic()
         try:
             self._slot.begin(self._order())
             self._say(logging.INFO, "begins on %s", self._slot.device)
-            ending = self._train()
+            ending = self._train(tracked)
+            tracked.end(ending)
             if isinstance(ending, GivenBack):
                 self._give_back()
                 return
@@ -98,6 +103,7 @@ class Attempt:
             return
         finally:
             self._standing.end()
+            tracked.end(None)
         self._say(logging.INFO, "%s in %.1f s", _summary(ending), time.monotonic() - begun)
 
     def _order(self) -> Order:
@@ -113,10 +119,10 @@ class Attempt:
             about=self._about,
         )
 
-    def _train(self) -> Ending | GivenBack:
+    def _train(self, tracked: Tracked) -> Ending | GivenBack:
         """Follow the training to its end. Raises LeaseLost, or what the server did for too long."""
         while True:
-            ending = self._listen()
+            ending = self._listen(tracked)
             if ending is not None:
                 return ending
             verdict = self._orders()
@@ -127,7 +133,7 @@ class Attempt:
                 return ending
             self._thin()
 
-    def _listen(self) -> Ending | GivenBack | None:
+    def _listen(self, tracked: Tracked) -> Ending | GivenBack | None:
         """Take what the child says; return what it ended with, if it has."""
         for message in self._slot.messages(min(LISTEN_SECONDS, self._beat_seconds, self._watch.seconds)):
             self._watch.heard()
@@ -137,6 +143,7 @@ class Attempt:
                 case Point():
                     self._points.append(message)
                     self._standing.reached(message)
+                    tracked.reached(message)
                 case Length(steps=steps):
                     self._standing.steps = steps
                 case KeepsCheckpoints():

@@ -101,6 +101,13 @@ OfflineFor = Annotated[
         min=0, envvar="THIESSEN_OFFLINE_FOR", help="Bear a server that is away for so many seconds."
     ),
 ]
+Track = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KIND:WHERE",
+        help="Write every attempt to tensorboard:FOLDER or mlflow:URI too; repeatable.",
+    ),
+]
 LogFormat = Annotated[str, typer.Option(help="auto, human or json.")]
 
 
@@ -130,6 +137,7 @@ def worker(
     checkpoint_every: CheckpointEvery = 60.0,
     grace: Grace = 10.0,
     offline_for: OfflineFor = 3600.0,
+    track: Track = None,
     log_format: LogFormat = "auto",
 ) -> None:
     """Train trials for a server, one at a time in each slot, until stopped.
@@ -145,7 +153,7 @@ def worker(
     from thiessen.client import Client
     from thiessen.errors import ThiessenError
     from thiessen.patience import Patience
-    from worker import daemon, logs, standing
+    from worker import daemon, logs, standing, tracking
     from worker.attempt import Terms
     from worker.limits import Limits
 
@@ -174,10 +182,14 @@ def worker(
         threads=threads,
         tickets=daemon.Tickets(max_trials),
     )
+    trackers = _or_fail(tracking.NoTracker, lambda: tracking.chosen(track or ()))
     try:
-        with Client(server, token=secret, timeout_seconds=daemon.ANSWER_SECONDS, retry_pauses=()) as client:
+        with (
+            tracking.Tracking(trackers) as tracked,
+            Client(server, token=secret, timeout_seconds=daemon.ANSWER_SECONDS, retry_pauses=()) as client,
+        ):
             _check_ready(client)
-            ready = work(client=client)
+            ready = work(client=client, tracking=tracked)
             daemon.log.info("Working for %s on %s", client.url, ", ".join(slot.device for slot in chosen))
             with standing.shown(ready.standings, console, log_format):
                 daemon.run(ready)

@@ -25,6 +25,7 @@ from worker.slot import Slot
 from worker.spool import Result, Spool
 from worker.standing import Standing
 from worker.tasks import Task
+from worker.tracking import Tracking
 
 ANSWER_SECONDS: Final = 5.0  # the longest a call waits for the server; calls are repeated until answered
 WAIT_SECONDS: Final = 20.0  # how long the server may hold a request for a trial until there is one
@@ -73,6 +74,7 @@ class Worker:
     terms: Terms
     idle_exit_seconds: float | None
     threads: int
+    tracking: Tracking = field(default_factory=Tracking)
     tickets: Tickets = field(default_factory=lambda: Tickets(None))
     incarnation: str = field(default_factory=lambda: token_hex(8))
     draining: threading.Event = field(default_factory=threading.Event)
@@ -220,6 +222,7 @@ def _attempt(worker: Worker, number: int, lease: Lease) -> Attempt:
         draining=worker.draining,
         terms=worker.terms,
         standing=worker.standings[number],
+        tracking=worker.tracking,
     )
 
 

@@ -58,6 +58,7 @@ def test_the_rules_hold(house):
         ("thiessen/search/random.py", "import thiessen.integrations", PURE),
         ("thiessen/contract/words.py", "import app.domain.trial", LIGHT),
         ("thiessen/cli/tables.py", "import torch", LIGHT),
+        ("thiessen/opening.py", "import ray", LIGHT),
         ("thiessen/client.py", "from worker.devices import threads", LIGHT),
         ("thiessen/cli/demo.py", "from optimizers import KFAC", LIGHT),
         ("app/domain/study.py", "from worker.devices import threads", SERVER),

@@ -1,6 +1,8 @@
 """The Python on the pages for newcomers runs as it stands, one block after the other."""
 
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ PAGES = (
     "docs/how-to/own-program.md",
     "docs/how-to/scikit-learn.md",
     "docs/how-to/optuna.md",
+    "docs/how-to/ray-tune.md",
     "docs/tutorial/kfac.md",
     *(
         str(page.relative_to(HOUSE))
@@ -18,6 +21,16 @@ PAGES = (
         if "```python" in page.read_text()
     ),
 )
+
+
+@pytest.fixture(autouse=True)
+def _a_small_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a page starts of Ray is small, tells nobody of us, and ends with its test."""
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.setenv("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
+    yield
+    if "ray" in sys.modules:
+        sys.modules["ray"].shutdown()
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -204,6 +204,29 @@ def test_an_enqueued_config_is_tried_next_and_survives(tmp_path: Path) -> None:
         assert again.ask().number == 2
 
 
+def test_what_was_tried_elsewhere_teaches_beside_the_budget(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    mine = {"lr": 0.5, "layers": 2}
+    with open_study(path, SPACE, trials=1) as study:
+        assert study.add(mine, 0.25) == 0
+        assert study.add({"lr": 0.25, "layers": 2}, math.nan) == 1
+        assert study.add(mine, 0.125) == 0  # it has its trial
+        with pytest.raises(SpaceError, match="'layers'"):
+            study.add({"lr": 0.5, "layers": 20}, 0.0)
+    with open_study(path) as again:
+        assert [(each.state, each.value) for each in again.results()] == [
+            ("succeeded", 0.25),
+            ("diverged", None),
+        ]
+        with again.ask() as trial:
+            assert trial.number == 2
+            trial.tell(1.0)
+        with pytest.raises(Ended, match="all its 1 trials"):
+            again.ask()
+        assert again.best == again.results()[0]
+    assert not any(record(path).replay())
+
+
 def test_a_second_telling_is_the_same_or_refused(tmp_path: Path) -> None:
     with open_study(tmp_path / "runs.jsonl", SPACE) as study:
         trial = study.ask()

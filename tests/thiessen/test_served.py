@@ -133,6 +133,19 @@ def test_an_enqueued_config_is_tried_next(inside):
     study.close()
 
 
+def test_what_was_tried_elsewhere_teaches_beside_the_budget(inside):
+    study = inside.open_study("elsewhere", SPACE, trials=1)
+    assert study.add({"lr": 0.5, "layers": 2}, 0.25) == 0
+    assert study.add({"lr": 0.25, "layers": 2}, math.inf) == 1
+    with study.ask() as trial:
+        assert trial.number == 2
+        trial.tell(1.0)
+    assert [(each.state, each.value) for each in study.results()] == [
+        ("succeeded", 0.25), ("diverged", None), ("succeeded", 1.0)
+    ]  # fmt: skip
+    study.close()
+
+
 def test_curves_are_told_and_stop_what_falls_behind(inside):
     rule = {"rule": "median", "metric": "loss", "min_curves": 3}
     study = inside.open_study("curves", SPACE, trials=6, stopping=rule)

@@ -21,6 +21,7 @@ from worker.slot import Slot
 from worker.spool import Spool
 from worker.standing import Standing
 from worker.tasks import Task
+from worker.tracking import Tracking
 
 
 def is_training(client, study):
@@ -144,6 +145,7 @@ def test_a_task_that_goes_on_although_it_is_pruned_is_killed(monkeypatch, tmp_pa
         offer=Offer(Task("t", float), "strange_tasks:IGNORES_THAT_IT_IS_PRUNED"),
         terms=terms(tmp_path),
         standing=Standing("0 cpu"),
+        tracking=Tracking(),
     ).run()
 
     assert server.told == [Pruned(pruned=True)]

@@ -16,6 +16,7 @@ from worker.functions import Offer
 from worker.spool import Spool
 from worker.standing import Standing
 from worker.tasks import Task
+from worker.tracking import Tracking
 
 
 def token_of(database, name, scope):
@@ -82,6 +83,7 @@ def test_no_points_are_left_out_because_the_server_is_asked_too_often(refusal, t
         draining=threading.Event(),
         terms=terms(tmp_path),
         standing=Standing("0 cpu"),
+        tracking=Tracking(),
     )
     attempt._points = [Point(step=1, metrics={"loss": 0.5})]
 
