@@ -43,7 +43,7 @@ class Network:
             if parameter.requires_grad
         }
         self.is_recurrent = any(isinstance(module, nn.RNNBase) for module in model.modules())
-        self._model = model
+        self.model = model
         self._places = _places(model)
         self._updated: Params = {}
         self._seed = int(torch.randint(2**62, ()))  # so that the next network draws other masks
@@ -67,7 +67,7 @@ class Network:
         Batch normalisation takes the statistics at these parameters, and derivatives go through them. What
         becomes of its running statistics, and of all other buffers, is the model's after `keep_buffers`.
         """
-        modules = dict(self._model.named_modules())
+        modules = dict(self.model.named_modules())
         held = {modules[name]: _masked(iter(masks)) for name, masks in self.masks.items()}
         self._updated = self._copies()
         with self.same_draws(), forwards_replaced(held):
@@ -75,7 +75,7 @@ class Network:
 
     def keep_buffers(self) -> None:
         """Give the model the buffers of the last `trained` pass: once in a step, if it is taken."""
-        for name, buffer in self._model.named_buffers():
+        for name, buffer in self.model.named_buffers():
             buffer.copy_(self._updated[name])
 
     def masks_of(self, rows: slice) -> Masks:
@@ -84,7 +84,7 @@ class Network:
 
     def apply(self, params: Mapping[str, Tensor], inputs: Tensor, masks: Masks) -> Tensor:
         """Return the outputs for any inputs, with the masks that belong to them."""
-        modules = dict(self._model.named_modules())
+        modules = dict(self.model.named_modules())
         held: dict[nn.Module, Forward] = {
             **{modules[name]: _masked(iter(of_module)) for name, of_module in masks.items()},
             **{
@@ -109,7 +109,7 @@ class Network:
 
     def _record(self) -> None:
         recorders: dict[nn.Module, Forward] = {}
-        for name, module in self._model.named_modules():
+        for name, module in self.model.named_modules():
             if isinstance(module, _DropoutNd) and module.training:
                 recorders[module] = _drawing(module, self.masks.setdefault(name, []))
             if isinstance(module, _BatchNorm) and _couples_cases(module):
@@ -120,14 +120,14 @@ class Network:
 
     def _copies(self) -> Params:
         # Anew for each pass: what torch.func transforms may write to its own tensors alone.
-        return {name: buffer.clone() for name, buffer in self._model.named_buffers()}
+        return {name: buffer.clone() for name, buffer in self.model.named_buffers()}
 
     def _outputs(self, params: Mapping[str, Tensor], inputs: Tensor, buffers: Params) -> Tensor:
         known = {**params, **buffers}
         given = {place: known[name] for place, name in self._places.items() if name in known}
         # The faster kernels of attention have no second derivatives, nor derivatives case by case.
         with sdpa_kernel(SDPBackend.MATH):
-            outputs: Tensor = functional_call(self._model, given, (inputs,), tie_weights=False)
+            outputs: Tensor = functional_call(self.model, given, (inputs,), tie_weights=False)
         return outputs
 
 
