@@ -8,7 +8,7 @@ that is not whole; it was never acknowledged, and the next one who opens the fil
 import fcntl
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -102,6 +102,17 @@ class Journal:
 def line(entry: Entry) -> bytes:
     """Return an entry as it stands in a journal."""
     return json.dumps(entry, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+def document(entries: Sequence[Entry]) -> Entry:
+    """Return the lines of a journal as the document of a study, with how many trials it is to have."""
+    budgets = [entry["trials"] for entry in entries if "trials" in entry]
+    return {
+        **(entries[0] if entries else {}),
+        "budget": budgets[-1] if budgets else None,
+        "trials": [entry["trial"] for entry in entries if "trial" in entry],
+        "observations": [entry["observation"] for entry in entries if "observation" in entry],
+    }
 
 
 def _keep_name(folder: Path) -> None:

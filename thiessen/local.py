@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from thiessen.errors import Ended, JournalDiffers, JournalError
 from thiessen.integrations import KNOWN
-from thiessen.journal import FORMAT, Entry, Journal, Memory
+from thiessen.journal import FORMAT, Entry, Journal, Memory, document
 from thiessen.numbers import Stream, trial_seed
 from thiessen.search import (
     BiasedRandom,
@@ -109,12 +109,8 @@ class Local:
             self.extend(trials)
 
     def _record(self, entries: Sequence[Entry]) -> Record:
-        document = entries[0] | {
-            "trials": [entry["trial"] for entry in entries if "trial" in entry],
-            "observations": [entry["observation"] for entry in entries if "observation" in entry],
-        }
         try:
-            return Record.from_json(document, KNOWN)
+            return Record.from_json(document(entries), KNOWN)
         except HistoryError as error:
             raise JournalError(f"the journal of {self.name} cannot be read: {error}") from error
 

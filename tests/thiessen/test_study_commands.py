@@ -141,6 +141,7 @@ def test_a_study_moves_with_what_it_learned(server, run, tmp_path: Path, kind):
         ("no.json", None, "cannot read"),
         ("a.jsonl", "", "cannot be parsed"),
         ("a.jsonl", "[1]\n", "cannot be parsed"),
+        ("a.jsonl", '{"some": "log"}\n', "neither a journal nor an export"),
         ("a.json", "{}", "neither a journal nor an export"),
         ("a.json", "{", "cannot be parsed"),
     ],

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thiessen.cli.failure import CommandFailed
+from thiessen.journal import document as document_of
 
 if TYPE_CHECKING:
     from thiessen.client import Client
@@ -72,12 +73,7 @@ def _of_journal(text: str) -> dict[str, Any]:
     entries = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
     if not entries or not all(isinstance(entry, Mapping) for entry in entries):
         raise ValueError("a journal is lines of JSON objects")
-    return {
-        **entries[0],
-        "budget": [entry["trials"] for entry in entries if "trials" in entry][-1:][0],
-        "trials": [entry["trial"] for entry in entries if "trial" in entry],
-        "observations": [entry["observation"] for entry in entries if "observation" in entry],
-    }
+    return document_of(entries)
 
 
 def _ended(
