@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
+OF_CUDA = ("cuda-", "nvidia-", "triton")
 TOOLS = Path(sys.executable).parent
 PACKAGES = ("thiessen", "app", "worker", "optimizers")
 SECRET = re.compile(r"PASSWORD|SECRET|TOKEN|CREDENTIAL", re.IGNORECASE)
@@ -253,7 +254,10 @@ def ignored(path):
 
 
 def closure(extra):
-    """Every package that an extra of ours brings, by the metadata of what is installed here."""
+    """Every package that an extra of ours brings, by the metadata of what is installed here.
+
+    Not the libraries that torch's build for NVIDIA brings: which they are, it chooses itself.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     waiting = [
         Requirement(line) for line in (*project["dependencies"], *project["optional-dependencies"][extra])
@@ -271,6 +275,7 @@ def closure(extra):
                 needed
                 for needed in map(Requirement, installed_requirements(name))
                 if needed.marker is None or needed.marker.evaluate({"extra": chosen})
+                if not canonicalize_name(needed.name).startswith(OF_CUDA)
             ]
     return names
 
