@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from optimizers.curvature.dense import gradients_by_case
-from optimizers.curvature.products import TRACED_FROM, Jacobian, empirical_fisher, output_gradients
+from optimizers.curvature.products import Jacobian, empirical_fisher, output_gradients
 from optimizers.curvature.vectors import flat
 from optimizers.hyperparameter import Hyperparameter
 from optimizers.objectives import Objective
@@ -95,7 +95,7 @@ class CovarianceNaturalGradient(Whole):
 
     def _product(self, given: Given, damping: float) -> Product:
         """Return v -> (U + λ I) v, or that of C = U - ḡ ḡᵀ."""
-        jacobian = Jacobian(given.network, traced=self._iterations >= TRACED_FROM)
+        jacobian = Jacobian(given.network, recorded=True)
         slopes = output_gradients(self._objective, jacobian.outputs, given.targets)
         [mean] = self._of_all([flat(jacobian.pull(slopes))], given.targets)
 

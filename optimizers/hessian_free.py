@@ -10,7 +10,7 @@ from torch import Generator, Tensor, nn
 
 from optimizers.curvature import diagonals
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import TRACED_FROM, Jacobian
+from optimizers.curvature.products import Jacobian
 from optimizers.curvature.structural import Penalised, Watched, hidden_layers
 from optimizers.curvature.vectors import Params, flat
 from optimizers.damping.levenberg_marquardt import REJECTED, LevenbergMarquardt
@@ -232,13 +232,12 @@ class HessianFree(Whole):
         network = given.statistics
         if self._curvature == "hessian":
             return Model(self._hessian(given, self._cases), damping, l2)
-        traced = self.param_groups[0]["cg_steps"] >= TRACED_FROM
         if not self._structural:
-            jacobian = Jacobian(network, traced=traced, cases=self._cases)
+            jacobian = Jacobian(network, recorded=True, cases=self._cases)
             return Model(self._fisher(jacobian, self._objective), damping, l2)
         watched = Network(Watched(self._model, self._hidden), network.inputs)
         watched.masks = {f"model.{name}": masks for name, masks in network.masks.items()}
-        jacobian = Jacobian(watched, traced=traced, cases=self._cases)
+        jacobian = Jacobian(watched, recorded=True, cases=self._cases)
         size = network(network.params, slice(1)).shape[1:]
         penalised = Penalised(objective=self._objective, strength=self._structural * damping, outputs=size)
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from optimizers.curvature import diagonals
-from optimizers.curvature.products import TRACED_FROM, Jacobian
+from optimizers.curvature.products import Jacobian
 from optimizers.curvature.vectors import flat, shaped
 from optimizers.height import Height
 from optimizers.hyperparameter import Hyperparameter
@@ -100,7 +100,7 @@ class KrylovSubspaceDescent(Whole):
 
     def _subspace(self, given: Given, gradient: Tensor) -> tuple[Tensor, Tensor]:
         """Return orthonormal rows V, and the rows B v."""
-        jacobian = Jacobian(given.statistics, traced=self._dimensions >= TRACED_FROM)
+        jacobian = Jacobian(given.statistics, recorded=True)
         product = self._fisher(jacobian, self._objective, shift=float(self.param_groups[0]["l2"]))
         precondition = self._preconditioned(given)
         rows: list[Tensor] = []

@@ -7,7 +7,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from optimizers.curvature.network import Network
-from optimizers.curvature.products import TRACED_FROM, Jacobian
+from optimizers.curvature.products import Jacobian
 from optimizers.damping.levenberg_marquardt import LevenbergMarquardt
 from optimizers.height import Height
 from optimizers.hyperparameter import Hyperparameter
@@ -96,7 +96,7 @@ class TruncatedNaturalGradient(Whole):
         settings = self.param_groups[0]
         lr, shift = float(settings["lr"]), float(settings["damping"]) + float(settings["l2"])
         with torch.no_grad(), watch.phase("solve"):
-            jacobian = Jacobian(given.statistics, traced=self._iterations >= TRACED_FROM)
+            jacobian = Jacobian(given.statistics, recorded=True)
             product = self._fisher(jacobian, self._objective, shift=shift)
             solution, products = self._solved(product, gradient, given.network)
         if not solution.isfinite().all():

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, TypeAlias, final
 import torch
 from torch import Tensor, nn
 
-from optimizers.curvature.products import TRACED_FROM, Jacobian
+from optimizers.curvature.products import Jacobian
 from optimizers.damping.levenberg_marquardt import LevenbergMarquardt, next_radius
 from optimizers.damping.line_search import backtrack
 from optimizers.height import Height
@@ -102,9 +102,8 @@ class TrustRegion(Whole):
         l2 = float(self.param_groups[0]["l2"])
         if self._curvature == "hessian":
             return self._hessian(given, self._cases, shift=l2)
-        traced = self._cg_steps >= TRACED_FROM
         return self._fisher(
-            Jacobian(given.statistics, traced=traced, cases=self._cases), self._objective, shift=l2
+            Jacobian(given.statistics, recorded=True, cases=self._cases), self._objective, shift=l2
         )
 
     def _judged(self, given: Given, gradient: Tensor, found: Bounded) -> tuple[Tensor, dict[str, Any]]:

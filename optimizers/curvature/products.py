@@ -8,21 +8,19 @@ J is the derivative of one case's outputs z with respect to the parameters. All 
 batch. A vector is a dictionary of tensors or flat, and so is its product. Sections: Martens (2016).
 """
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Literal, Protocol, TypeAlias, final
 
 import torch
 from torch import Tensor, nn
-from torch.func import grad, jvp, linearize, vjp, vmap
+from torch.autograd.graph import get_gradient_edge
+from torch.func import grad, jvp, vjp, vmap
 
 from optimizers.curvature.network import Masks, Network
 from optimizers.curvature.vectors import Params, Vector, alike, shaped
 from optimizers.objectives import Objective
 
-TRACED_FROM = 15  # products, about: from so many on it pays to record the linearised pass
-Push = Callable[[Params], Tensor]
 Pull = Callable[[Tensor], Params]
 Product = Callable[[Tensor], Tensor]
 Curvature: TypeAlias = Literal["gauss_newton", "hessian", "fisher"]
@@ -35,8 +33,9 @@ Loss = Callable[[Tensor], Tensor]  # of the outputs of the batch, as a scalar: t
 class Jacobian:
     """J of every case of a network's batch, as products with J and with its transpose.
 
-    `traced` records the linearised forward pass once and replays it: half the time of a product with J, but
-    the record takes as long as several gradients. Worth it from about fifteen products on.
+    `recorded` runs forward once for all products, and half of one backward: it pays from two of them on. The
+    weights must stay as they are meanwhile, and layers with derivatives of their own need no forward one, but
+    a backward one that can be differentiated.
     `rows_at_once` keeps only so many cases in memory, and runs forward again for each product.
     `cases` is the part of the batch that is meant, all of it unless told.
     """
@@ -45,7 +44,7 @@ class Jacobian:
         self,
         network: Network,
         *,
-        traced: bool = False,
+        recorded: bool = False,
         rows_at_once: int | None = None,
         cases: slice = slice(None),
     ) -> None:
@@ -55,12 +54,15 @@ class Jacobian:
         parts = [places[start : start + self._step] for start in range(0, len(places), self._step)]
         self._chunks = [slice(part.start, part.stop, part.step) for part in parts]
         self._outputs: Tensor | None = None
-        self._push: Push | None = self._traced() if traced and rows_at_once is None else None
+        is_kept = recorded and len(self._chunks) == 1
+        self._record = _Record(network, self._chunks[0]) if is_kept else None
         self._pull: Pull | None = None  # kept where the whole batch is in memory
 
     @property
     def outputs(self) -> Tensor:
         """The outputs z, one row per case."""
+        if self._record is not None:
+            return self._record.outputs
         if self._outputs is None:
             with torch.no_grad():
                 self._outputs = torch.cat([self.network(self.network.params, rows) for rows in self._chunks])
@@ -69,9 +71,8 @@ class Jacobian:
     def push(self, vector: Vector) -> Tensor:
         """Return J v, one row per case (the R-operator, sec. 4.3)."""
         direction = shaped(vector, self.network.params)
-        if self._push is not None:
-            with self.network.same_draws():  # the record replays the draws, not where they began
-                return self._push(direction)
+        if self._record is not None:
+            return self._record.push(direction)
         pairs = [self._pushed(direction, rows) for rows in self._chunks]
         self._outputs = torch.cat([outputs for outputs, _ in pairs])
         return torch.cat([pushed for _, pushed in pairs])
@@ -79,6 +80,8 @@ class Jacobian:
     def pull(self, rows: Tensor) -> Params:
         """Return (1/n) Σ Jᵀ u, of one row u per case."""
         mean = rows / len(rows)
+        if self._record is not None:
+            return self._record.pull(mean)
         if len(self._chunks) == 1:
             if self._pull is None:
                 self._pull = self._pulling(self._chunks[0])
@@ -88,15 +91,6 @@ class Jacobian:
             for name, part in self._pulling(chunk)(part_of_mean).items():
                 total[name] += part
         return total
-
-    def _traced(self) -> Push:
-        with warnings.catch_warnings():
-            # torch folds constants of its own record and warns about how it stores them.
-            warnings.filterwarnings(
-                "ignore", message="Attempted to insert a get_attr Node", category=UserWarning
-            )
-            [rows] = self._chunks
-            return linearize(lambda params: self.network(params, rows), self.network.params)[1]
 
     def _pushed(self, direction: Params, rows: slice) -> tuple[Tensor, Tensor]:
         def outputs(params: Params) -> Tensor:
@@ -112,6 +106,42 @@ class Jacobian:
     def _pulling(self, rows: slice) -> Pull:
         pull = vjp(lambda params: self.network(params, rows), self.network.params)[1]
         return lambda means: pull(means)[0]
+
+
+@final
+class _Record:
+    """A forward pass, and Jᵀ u as a function of u: that is linear, so its derivative in u turned round is J.
+
+    Both are kept as torch's graphs, which hold activations and no vector: every product is one walk through
+    one of them, of as many multiplications as there are weights and cases, times two.
+    """
+
+    def __init__(self, network: Network, rows: slice) -> None:
+        self._leaves = {name: tensor.detach().requires_grad_() for name, tensor in network.params.items()}
+        with torch.enable_grad():
+            outputs = network(self._leaves, rows)
+            self._u = torch.zeros_like(outputs, requires_grad=True)
+            pulled = torch.autograd.grad(
+                outputs, list(self._leaves.values()), self._u, create_graph=True, materialize_grads=True
+            )
+        self.outputs = outputs.detach()
+        self._forward = get_gradient_edge(outputs)
+        self._backward = {  # edges, so that the vector itself is let go of
+            name: get_gradient_edge(part)
+            for name, part in zip(self._leaves, pulled, strict=True)
+            if part.requires_grad
+        }
+
+    def push(self, direction: Params) -> Tensor:
+        vectors = [direction[name] for name in self._backward]
+        (pushed,) = torch.autograd.grad(list(self._backward.values()), self._u, vectors, retain_graph=True)
+        return pushed
+
+    def pull(self, rows: Tensor) -> Params:
+        pulled = torch.autograd.grad(
+            self._forward, list(self._leaves.values()), rows, retain_graph=True, materialize_grads=True
+        )
+        return dict(zip(self._leaves, pulled, strict=True))
 
 
 class Curved(Protocol):

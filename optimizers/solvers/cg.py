@@ -13,6 +13,7 @@ Product = Callable[[Tensor], Tensor]
 
 RELATIVE, MAX_ITERATIONS, RESIDUAL, ASKED = "progress", "iterations", "residual", "asked"
 CURVATURE = "negative curvature"
+PIECE = 1 << 16  # entries, which a cache holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +42,15 @@ def conjugate_gradients(
     progress: float = 1e-4,  # ε of eq. 4.2; 0 turns the rule off
     tolerance: float = 0.0,  # of ‖A x - b‖ / ‖b‖
     keep: Callable[[int], bool] | None = None,  # which iterates, 0 for the start, beside the last
-    stop: Callable[[int, Tensor], bool] | None = None,  # a rule of the caller's own, asked of each iterate
+    stop: Callable[[int, Tensor], bool]
+    | None = None,  # a rule of the caller's own, asked of each iterate, not to keep it
 ) -> Solved:
     """Return the iterate at which the first of the rules stops: see `Solved.stopped`.
 
     On negative curvature it is the last iterate before it. Dot products are summed in float64. At no time are
     there more than six vectors, what is kept and what a product takes for itself not counted.
     """
-    x = torch.zeros_like(b) if start is None else start  # is never written to
+    x = torch.zeros_like(b) if start is None else start
     inverse = precondition or (lambda vector: vector)
     residual = -b if start is None else product(x) - b
     small = tolerance * dot(b, b) ** 0.5
@@ -72,7 +74,8 @@ def conjugate_gradients(
             break
         step = ry / curvature
         objectives.append(objectives[-1] - step * ry / 2)  # q(x_i) = ½ (r - b)ᵀ x, free of charge
-        x = torch.add(x, p, alpha=step)
+        is_given = i == 1 or i - 1 in iterates  # x is the start, or kept
+        x = torch.add(x, p, alpha=step) if is_given else x.add_(p, alpha=step)
         residual.add_(ap, alpha=step)
         del ap
         y = inverse(residual)
@@ -100,4 +103,6 @@ def _progress_is_small(objectives: list[float], progress: float) -> bool:
 
 def dot(first: Tensor, second: Tensor) -> float:
     """Return their dot product, summed in float64."""
-    return float((first * second).sum(dtype=torch.float64))
+    piece = PIECE if first.device.type == "cpu" else first.numel()  # there torch converts before it sums
+    pairs = zip(first.split(piece), second.split(piece), strict=True)
+    return float(torch.stack([(u * v).sum(dtype=torch.float64) for u, v in pairs]).sum())

@@ -136,7 +136,7 @@ def close(ours, truth, within=EXACT):
 
 
 @pytest.mark.row(48)
-@pytest.mark.parametrize("how", [{}, {"traced": True}, {"rows_at_once": 2}])
+@pytest.mark.parametrize("how", [{}, {"recorded": True}, {"rows_at_once": 2}])
 @pytest.mark.parametrize("build", MODELS)
 def test_pushing_and_pulling_are_the_dense_jacobian_and_its_transpose(build, how):
     model, (inputs, _) = made(build), data()
@@ -265,7 +265,7 @@ def test_a_node_with_derivatives_of_its_own_gets_both_products():
     plain[1].forward = lambda rows: rows**3
     vector = a_vector(params_of(model))
 
-    ours, truth = (Jacobian(Network(m, inputs), traced=True) for m in (model, plain))
+    ours, truth = (Jacobian(Network(m, inputs), recorded=True) for m in (model, plain))
     assert close(ours.push(vector), truth.push(vector), within=1e-14)
     assert close(flat(ours.pull(ours.outputs)), flat(truth.pull(truth.outputs)), within=1e-14)
 
@@ -342,6 +342,21 @@ def test_a_frozen_parameter_is_a_constant():
     assert close(Jacobian(Network(model, inputs)).push(vector).reshape(-1), rest @ vector)
 
 
+@pytest.mark.parametrize("how", [{}, {"recorded": True}, {"rows_at_once": 2}])
+def test_a_parameter_that_no_output_depends_on_has_no_part_in_a_product(how):
+    model, (inputs, _) = made(a_dense_network), data()
+    plain, vector = params_of(model), a_vector(params_of(model))
+    model.register_parameter("idle", nn.Parameter(torch.ones(3, dtype=torch.float64)))
+    network = Network(model, inputs)
+    with_more = {"idle": torch.ones(3, dtype=torch.float64), **shaped(vector, plain)}
+    ours, truth = Jacobian(network, **how), Jacobian(Network(made(a_dense_network), inputs))
+
+    assert close(ours.push(with_more), truth.push(vector))
+    pulled = ours.pull(truth.outputs)
+    assert not pulled.pop("idle").any()
+    assert close(flat(pulled), flat(truth.pull(truth.outputs)))
+
+
 @pytest.mark.row(65)
 def test_batch_normalisation_is_held_at_the_statistics_of_the_batch_and_no_buffer_changes():
     model, (inputs, _) = made(Held), data(8)
@@ -410,13 +425,13 @@ class Functional(nn.Module):
 
 
 @pytest.mark.row(46)
-@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("recorded", [False, True])
 @pytest.mark.parametrize("build", [Held, Functional])
-def test_dropout_keeps_one_mask_in_all_passes_and_leaves_the_global_stream_alone(build, traced):
+def test_dropout_keeps_one_mask_in_all_passes_and_leaves_the_global_stream_alone(build, recorded):
     model, (inputs, _) = made(build), data(8)
     network, vector = Network(model, inputs), a_vector(params_of(model))
     stream = torch.random.get_rng_state()
-    jacobian = Jacobian(network, traced=traced)
+    jacobian = Jacobian(network, recorded=recorded)
     first, again = jacobian.push(vector), jacobian.push(vector)
     theta = flat(network.params)
     ahead, behind = (network(shaped(theta + step * vector, network.params)) for step in (1e-6, -1e-6))
