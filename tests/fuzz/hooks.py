@@ -132,8 +132,11 @@ def write_as_optuna(body):
     """Let what a storage of Optuna sends be what Optuna writes."""
     for name in {"user_attributes", "system_attributes"} & body.keys():
         body[name] = dict.fromkeys(body[name], '"text"')
-    for param in body.get("params", {}).values():
-        param["distribution"] = '{"name": "FloatDistribution", "attributes": {}}'
+    for name in body.get("params", {}):
+        body["params"][name] = {
+            "value": 0.5,
+            "distribution": '{"name": "FloatDistribution", "attributes": {}}',
+        }
     if body.get("values") is not None or body.get("state") == "complete":
         body["values"] = [0.5]
 

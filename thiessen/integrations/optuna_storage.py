@@ -23,6 +23,7 @@ from optuna.storages._heartbeat import BaseHeartbeat
 from optuna.study import Study, StudyDirection
 from optuna.study._frozen import FrozenStudy
 from optuna.trial import FrozenTrial, TrialState
+from pydantic import ValidationError
 
 from thiessen.client import DEFAULT_PROJECT
 from thiessen.contract import (
@@ -35,7 +36,15 @@ from thiessen.contract import (
     OptunaTrialChanges,
     OptunaTrialSpec,
 )
-from thiessen.errors import DistributionDiffers, StudyExists, StudyNotFound, TrialFinished, TrialNotFound
+from thiessen.contract.faults import faults
+from thiessen.errors import (
+    DistributionDiffers,
+    InvalidRequest,
+    StudyExists,
+    StudyNotFound,
+    TrialFinished,
+    TrialNotFound,
+)
 from thiessen.integrations.optuna_client import OptunaClient
 from thiessen.patience import Patience
 
@@ -146,7 +155,8 @@ class ThiessenStorage(BaseStorage, BaseHeartbeat):
 
     def create_new_study(self, directions: Sequence[StudyDirection], study_name: str | None = None) -> int:
         name = f"{DEFAULT_STUDY_NAME_PREFIX}{uuid.uuid4()}" if study_name is None else study_name
-        spec = OptunaStudySpec(name=name, directions=[_word(each) for each in directions])
+        with _refusing():
+            spec = OptunaStudySpec(name=name, directions=[_word(each) for each in directions])
         key = token_hex(16)
         return self._call(lambda client: client.create_optuna_study(spec, key)).id
 
@@ -156,12 +166,14 @@ class ThiessenStorage(BaseStorage, BaseHeartbeat):
         self._forget(study_id)
 
     def set_study_user_attr(self, study_id: int, key: str, value: Any) -> None:
-        self._describe(study_id, OptunaAttributes(user_attributes={key: json.dumps(value)}))
+        self._describe(study_id, user_attributes={key: json.dumps(value)})
 
     def set_study_system_attr(self, study_id: int, key: str, value: Any) -> None:
-        self._describe(study_id, OptunaAttributes(system_attributes={key: json.dumps(value)}))
+        self._describe(study_id, system_attributes={key: json.dumps(value)})
 
-    def _describe(self, study_id: int, attributes: OptunaAttributes) -> None:
+    def _describe(self, study_id: int, **told: dict[str, str]) -> None:
+        with _refusing():
+            attributes = OptunaAttributes(**told)
         self._call(lambda client: client.describe_optuna_study(study_id, attributes))
 
     def get_study_id_from_name(self, study_name: str) -> int:
@@ -206,7 +218,8 @@ class ThiessenStorage(BaseStorage, BaseHeartbeat):
         ]
 
     def create_new_trial(self, study_id: int, template_trial: FrozenTrial | None = None) -> int:
-        spec = OptunaTrialSpec() if template_trial is None else trial_spec(template_trial)
+        with _refusing():
+            spec = OptunaTrialSpec() if template_trial is None else trial_spec(template_trial)
         return self.add_trials(study_id, [spec])[0]
 
     def add_trials(self, study_id: int, specs: list[OptunaTrialSpec]) -> list[int]:
@@ -218,31 +231,32 @@ class ThiessenStorage(BaseStorage, BaseHeartbeat):
     def set_trial_param(
         self, trial_id: int, param_name: str, param_value_internal: float, distribution: BaseDistribution
     ) -> None:
-        param = OptunaParam(
-            value=_number(param_value_internal), distribution=distribution_to_json(distribution)
-        )
-        self._change(trial_id, OptunaTrialChanges(params={param_name: param}))
+        param = {
+            "value": _number(param_value_internal),
+            "distribution": distribution_to_json(distribution),
+        }
+        self._change(trial_id, params={param_name: param})
 
     def set_trial_state_values(
         self, trial_id: int, state: TrialState, values: Sequence[float] | None = None
     ) -> bool:
-        told: dict[str, Any] = {"state": state.name.lower()}
-        if values is not None:
-            told["values"] = [_number(each) for each in values]
+        told = {} if values is None else {"values": [_number(each) for each in values]}
         # With a key: sent again after a lost answer, who won is told so again, and the end is no second one.
-        return self._change(trial_id, OptunaTrialChanges(**told), token_hex(16))
+        return self._change(trial_id, token_hex(16), state=_word(state), **told)
 
     def set_trial_intermediate_value(self, trial_id: int, step: int, intermediate_value: float) -> None:
-        point = OptunaIntermediate(step=int(step), value=_number(intermediate_value))
-        self._change(trial_id, OptunaTrialChanges(intermediate_values=[point]))
+        point = {"step": int(step), "value": _number(intermediate_value)}
+        self._change(trial_id, intermediate_values=[point])
 
     def set_trial_user_attr(self, trial_id: int, key: str, value: Any) -> None:
-        self._change(trial_id, OptunaTrialChanges(user_attributes={key: json.dumps(value)}))
+        self._change(trial_id, user_attributes={key: json.dumps(value)})
 
     def set_trial_system_attr(self, trial_id: int, key: str, value: Any) -> None:
-        self._change(trial_id, OptunaTrialChanges(system_attributes={key: json.dumps(value)}))
+        self._change(trial_id, system_attributes={key: json.dumps(value)})
 
-    def _change(self, trial_id: int, changes: OptunaTrialChanges, key: str | None = None) -> bool:
+    def _change(self, trial_id: int, key: str | None = None, **told: Any) -> bool:
+        with _refusing():
+            changes = OptunaTrialChanges(**told)
         return self._call(lambda client: client.change_optuna_trial(trial_id, changes, key))
 
     def get_trial(self, trial_id: int) -> FrozenTrial:
@@ -355,6 +369,8 @@ def _refusing() -> Iterator[None]:
         raise UpdateFinishedTrialError(str(error)) from error
     except DistributionDiffers as error:
         raise ValueError(str(error)) from error
+    except ValidationError as error:
+        raise InvalidRequest(f"The server takes no such thing: {faults(error)}.") from error
 
 
 def _word(each: StudyDirection | TrialState) -> Any:
