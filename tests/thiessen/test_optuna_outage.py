@@ -7,19 +7,24 @@ from pathlib import Path
 import optuna
 
 from app.storage.check import faults
-from tests.conftest import address_of
+from tests.conftest import address_of, wait_until
 from thiessen.integrations.optuna_storage import ThiessenStorage
 
 
-def test_a_killed_server_loses_nothing_acknowledged_and_the_program_goes_on(database, programs):
+def test_a_killed_server_loses_nothing_acknowledged_and_the_program_goes_on(database, programs, tmp_path):
     process = programs("serve", "--database", database, "--port", "0")
     url = address_of(process)
-    program = Path(__file__).with_name("optuna_program.py")
-    with subprocess.Popen([sys.executable, program, url], stdout=subprocess.PIPE, text=True) as running:
+    command = [sys.executable, Path(__file__).with_name("optuna_program.py"), url]
+    log = tmp_path / "program.log"
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as running,
+    ):
         try:
             told = [running.stdout.readline() for _ in range(5)]
             process.kill()
             process.wait()
+            wait_until(lambda: "trying again" in log.read_text() or running.poll() is not None)
             again = programs("serve", "--database", database, "--port", url.rpartition(":")[2])
             assert address_of(again) == url
             told += running.stdout.readlines()
