@@ -19,6 +19,7 @@ from app.api import (
     history,
     leases,
     metrics,
+    optuna,
     projects,
     replay,
     studies,
@@ -116,13 +117,14 @@ def build(settings: Settings) -> FastAPI:
         replay,
         events,
         best,
+        optuna,
         workers,
         projects,
         tokens,
         webhooks,
     ):
         app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
-    for router in (studies, trials, export, history, replay, events):
+    for router in (studies, trials, export, history, replay, events, optuna):
         app.include_router(
             router.router,
             prefix=IN_PROJECT.rstrip("/"),

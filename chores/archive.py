@@ -301,13 +301,39 @@ def _mail(life: Life) -> None:
     life.store.write(lambda tx: webhooks.failed(tx, _present(second), error=refused, pause_for=minute))
 
 
+def _programs_of_optuna(life: Life) -> None:
+    """Studies of one objective and of two, trials in every state, one study that was deleted."""
+    choices = '{"name": "CategoricalDistribution", "attributes": {"choices": ["sgd", NaN, null]}}'
+    numbers = '{"name": "FloatDistribution", "attributes": {"low": 0.0, "high": 1.0, "log": false}}'
+    params = {"x": {"value": 0.5, "distribution": numbers}, "rule": {"value": 1, "distribution": choices}}
+    for name, directions in (
+        ("theirs", ["minimize"]),
+        ("two", ["minimize", "maximize"]),
+        ("gone", ["minimize"]),
+    ):
+        about = {"user_attributes": {"who": '"ann"'}, "system_attributes": {"": "[NaN, Infinity]"}}
+        study = life.send("POST", "/optuna/studies", {"name": name, "directions": directions, **about})["id"]
+        finished: dict[str, Any] = {"params": params, "intermediate_values": [{"step": 1, "value": "NaN"}]}
+        finished |= {"state": "complete", "values": ["Infinity", 0.25][: len(directions)]}
+        states: list[Any] = [{"state": "waiting"}, {"state": "fail"}, {"state": "pruned"}]
+        times = {"started_at": "2026-11-01T00:00:00.123456Z", "completed_at": "2026-11-01T00:00:01Z"}
+        wish = {"trials": [{}, {}, finished | times, *states]}
+        first, second, *_ = life.send("POST", f"/optuna/studies/{study}/trials", wish)["trials"]
+        life.send("PATCH", f"/optuna/trials/{first['id']}", {"params": params})
+        life.send("PATCH", f"/optuna/trials/{first['id']}", finished)
+        life.send("POST", f"/optuna/trials/{second['id']}/heartbeat")
+    life.send("DELETE", f"/optuna/studies/{study}")
+
+
 def _present(delivery: Delivery | None) -> Delivery:
     if delivery is None:
         raise RuntimeError("there was nothing to tell")
     return delivery
 
 
-CHAPTERS: Final[tuple[Callable[[Life], None], ...]] = (_house, _a_search, _other_studies, _gpus, _mail)
+CHAPTERS: Final[tuple[Callable[[Life], None], ...]] = (
+    _house, _a_search, _other_studies, _gpus, _mail, _programs_of_optuna,
+)  # fmt: skip
 
 if __name__ == "__main__":
     main()

@@ -1,6 +1,6 @@
 """Writes the calls in docs/reference/http.md out of the OpenAPI document, between two markers.
 
-Each call once: those on the studies of a named project are the same as those on studies.
+Each call once: those on the studies of a named project, and on Optuna's there, are the same as without it.
 """
 
 import json
@@ -15,7 +15,7 @@ from app.settings import Settings
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
 BEGIN, END = "<!-- calls: written by `make reference` out of the code -->\n", "<!-- end of calls -->\n"
 ALWAYS = {"401", "403", "429"}
-SAME = "/api/v1/projects/{project}/studies"
+SAME = ("/api/v1/projects/{project}/studies", "/api/v1/projects/{project}/optuna")
 
 
 def main() -> None:

@@ -176,8 +176,7 @@ class Client:
         """
         path = self._studies(name, "trials")
         # With a key, so that what is sent again after a lost answer is added once, whatever the study allows.
-        answer = self._request("POST", path, NewTrials(trials=list(trials)), key=token_hex(16))
-        return _read(AddedTrials, answer).trials
+        return self._send(AddedTrials, "POST", path, NewTrials(trials=list(trials)), key=token_hex(16)).trials
 
     def export(self, name: str, form: str = "json") -> bytes:
         """Return all of a study: everything as json, or a line for each trial as csv or parquet.
@@ -244,9 +243,11 @@ class Client:
 
     def _studies(self, *parts: str) -> str:
         """Return the path of the project's studies, or of something below them."""
-        if self.project == DEFAULT_PROJECT:
-            return _path("studies", *parts)
-        return _path("projects", self.project, "studies", *parts)
+        return self._in_project("studies", *parts)
+
+    def _in_project(self, *parts: str) -> str:
+        """Return the path of something of the project."""
+        return _path(*parts) if self.project == DEFAULT_PROJECT else _path("projects", self.project, *parts)
 
     def _send(
         self,
@@ -255,9 +256,10 @@ class Client:
         path: str,
         body: Request | None = None,
         patience: float = 0.0,
+        key: str | None = None,
         **query: str | int | None,
     ) -> A:
-        return _read(answer, self._request(method, path, body, patience, None, **query))
+        return _read(answer, self._request(method, path, body, patience, key, **query))
 
     def _request(
         self,

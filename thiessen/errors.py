@@ -30,6 +30,8 @@ ThiessenError
     ├── WorkerUnknown     the worker has not registered, so its tasks are not known
     ├── LeaseLost         the trial was given to somebody else, or has its result
     ├── ResultDiffers     this lease has already reported something else
+    ├── TrialFinished     the trial of Optuna has finished and stays as it is
+    └── DistributionDiffers    the parameter has another distribution in another trial of the study
 """
 
 
@@ -153,6 +155,14 @@ class ResultDiffers(Refused):
     """This lease has already reported something else."""
 
 
+class TrialFinished(Refused):
+    """The trial of Optuna has finished and stays as it is."""
+
+
+class DistributionDiffers(Refused):
+    """The parameter has a distribution in another trial of the study that does not go with this one."""
+
+
 _BY_TYPE: dict[str, type[Refused]] = {
     "invalid-request": InvalidRequest,
     "unauthorized": Unauthorized,
@@ -176,6 +186,8 @@ _BY_TYPE: dict[str, type[Refused]] = {
     "token-exists": TokenExists,
     "lease-lost": LeaseLost,
     "result-differs": ResultDiffers,
+    "trial-finished": TrialFinished,
+    "distribution-differs": DistributionDiffers,
 }
 
 

@@ -1,10 +1,13 @@
 """Between the words of the domain and the wire format; the only place that knows both."""
 
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
 from app.domain.event import Event
+from app.domain.optuna import Draft, Entry, Kind, OptunaState, OptunaStudy, OptunaTrial
 from app.domain.study import Budget, Direction, Duplicates, Progress, Remarks, Requires, Spec
 from app.domain.trial import (
     Attempt,
@@ -239,3 +242,66 @@ def worker(found: Registered) -> contract.WorkerAnswer:
 
 def task(found: Offered) -> contract.TaskAnswer:
     return contract.TaskAnswer(**{**vars(found), "versions": sorted(found.versions)})
+
+
+def optuna_attributes(sent: contract.OptunaStudySpec | contract.OptunaAttributes) -> list[Entry]:
+    return [*_entries(Kind.USER, sent.user_attributes), *_entries(Kind.SYSTEM, sent.system_attributes)]
+
+
+def _entries(kind: Kind, named: Mapping[str, str]) -> Iterator[Entry]:
+    return (Entry(kind, name, text) for name, text in named.items())
+
+
+def optuna_draft(sent: contract.OptunaTrialSpec | contract.OptunaTrialChanges) -> Draft:
+    params = {name: json.dumps([each.value, each.distribution]) for name, each in sent.params.items()}
+    steps = {str(each.step): json.dumps(each.value) for each in sent.intermediate_values}
+    times = (
+        {}
+        if isinstance(sent, contract.OptunaTrialChanges)
+        else {"started_at": sent.started_at, "completed_at": sent.completed_at}
+    )
+    return Draft(
+        state=None if sent.state is None else OptunaState(sent.state),
+        values=sent.values,
+        distributions={name: each.distribution for name, each in sent.params.items()},
+        entries=[
+            *_entries(Kind.PARAM, params),
+            *_entries(Kind.USER, sent.user_attributes),
+            *_entries(Kind.SYSTEM, sent.system_attributes),
+            *_entries(Kind.STEP, steps),
+        ],
+        **times,
+    )
+
+
+def optuna_study(found: OptunaStudy) -> contract.OptunaStudy:
+    named = _by_kind(found.attributes)
+    return contract.OptunaStudy.model_validate(
+        {**vars(found), "user_attributes": named[Kind.USER], "system_attributes": named[Kind.SYSTEM]}
+    )
+
+
+def optuna_trial(found: OptunaTrial) -> contract.OptunaTrial:
+    named = _by_kind(found.entries)
+    params = {name: json.loads(text) for name, text in named[Kind.PARAM].items()}
+    return contract.OptunaTrial.model_validate(
+        {
+            **vars(found),
+            "state": found.state.value,
+            "params": {
+                name: {"value": value, "distribution": text} for name, (value, text) in params.items()
+            },
+            "user_attributes": named[Kind.USER],
+            "system_attributes": named[Kind.SYSTEM],
+            "intermediate_values": [
+                {"step": int(step), "value": json.loads(text)} for step, text in named[Kind.STEP].items()
+            ],
+        }
+    )
+
+
+def _by_kind(entries: Sequence[Entry]) -> dict[Kind, dict[str, str]]:
+    found: dict[Kind, dict[str, str]] = {kind: {} for kind in Kind}
+    for entry in entries:
+        found[entry.kind][entry.name] = entry.text
+    return found

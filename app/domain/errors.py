@@ -7,10 +7,10 @@ Refusal
 ├── TooManyRequests
 ├── IdempotencyKeyReused
 ├── ForbiddenAddress
-├── NotFound: ProjectNotFound, StudyNotFound, TrialNotFound, WorkerNotFound, TaskNotFound, TokenNotFound,
-│   WebhookNotFound
-└── Conflict: StudyExists, StudyEnded, ProjectExists, TokenExists, LeaseLost, ResultDiffers, MoveRefused,
-    WorkerUnknown, QuotaUsedUp
+├── NotFound: ProjectNotFound, StudyNotFound (OptunaStudyNotFound), TrialNotFound (OptunaTrialNotFound),
+│   WorkerNotFound, TaskNotFound, TokenNotFound, WebhookNotFound
+└── Conflict: StudyExists (OptunaStudyExists), StudyEnded, ProjectExists, TokenExists, LeaseLost,
+    ResultDiffers, MoveRefused, WorkerUnknown, QuotaUsedUp, TrialFinished, DistributionDiffers
 """
 
 from collections.abc import Collection
@@ -160,6 +160,25 @@ class TrialNotFound(NotFound):
         super().__init__(f"Study {study!r} has no trial {number}; it has {trials}, numbered from 0.")
 
 
+class OptunaStudyNotFound(StudyNotFound):
+    """No study of Optuna has this id."""
+
+    def __init__(self, study_id: int) -> None:
+        Refusal.__init__(
+            self,
+            f"No study of Optuna has the id {study_id} here. GET /api/v1/optuna/studies lists them.",
+        )
+
+
+class OptunaTrialNotFound(TrialNotFound):
+    """No trial of Optuna has this id."""
+
+    def __init__(self, trial_id: int) -> None:
+        Refusal.__init__(
+            self, f"There is no trial of Optuna with the id {trial_id} here. Its study may have been deleted."
+        )
+
+
 class WorkerNotFound(NotFound):
     """No worker has registered under this name."""
 
@@ -229,6 +248,36 @@ class StudyExists(Conflict):
         super().__init__(
             f"A study {name!r} exists with another {', '.join(differing)}. Choose another name, or send the "
             "same spec to get the existing study; budgets of a study are changed by PATCH."
+        )
+
+
+class OptunaStudyExists(StudyExists):
+    """The name is taken by another study of Optuna."""
+
+    def __init__(self, name: str) -> None:
+        Refusal.__init__(
+            self,
+            f"A study of Optuna {name!r} exists. Choose another name, or go on with it: load_if_exists=True.",
+        )
+
+
+class TrialFinished(Conflict):
+    """A trial of Optuna that has finished stays as it is."""
+
+    type = "trial-finished"
+
+    def __init__(self, number: int, state: str) -> None:
+        super().__init__(f"Trial {number} has finished ({state}), so it stays as it is. Ask for a new one.")
+
+
+class DistributionDiffers(Conflict):
+    """Another trial of the study has the parameter with a distribution that does not go with this one."""
+
+    type = "distribution-differs"
+
+    def __init__(self, name: str, known: str) -> None:
+        super().__init__(
+            f"The parameter {name!r} has {known}, in another trial of this study. Give it another name."
         )
 
 

@@ -88,6 +88,18 @@ INVARIANTS: Final = {
         SELECT s.name, t.number, t.attempts FROM trials t JOIN studies s ON s.id = t.study_id
         WHERE t.state = 'running' AND NOT EXISTS (
           SELECT 1 FROM attempts a WHERE a.lease_id = t.lease_id AND a.ended_at IS NULL)""",
+    "A study of Optuna does not number its trials from 0 without a gap": """
+        SELECT s.name, s.trials, count(t.id), max(t.number)
+        FROM optuna_studies s LEFT JOIN optuna_trials t ON t.study_id = s.id GROUP BY s.id, s.name, s.trials
+        HAVING s.trials <> count(t.id) OR s.trials <> coalesce(max(t.number), -1) + 1""",
+    "A study of Optuna has a trial that changed later than it": """
+        SELECT s.name, s.seq, t.number, t.seq
+        FROM optuna_studies s JOIN optuna_trials t ON t.study_id = s.id WHERE t.seq > s.seq""",
+    "A trial of Optuna does not take what its entries take": """
+        SELECT s.name, t.number, t.size, t.entries
+        FROM optuna_studies s JOIN optuna_trials t ON t.study_id = s.id
+        LEFT JOIN optuna_entries e ON e.trial_id = t.id GROUP BY s.name, t.id, t.number, t.size, t.entries
+        HAVING t.size <> coalesce(sum(length(e.name) + length(e.value)), 0) OR t.entries <> count(e.name)""",
 }
 """Each must find nothing; what it finds begins with the name of the study."""
 MOST_EXAMPLES: Final = 3

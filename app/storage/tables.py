@@ -29,6 +29,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ColumnElement
 from sqlalchemy.sql.functions import FunctionElement
 
+EPOCH: Final = datetime.fromtimestamp(0, UTC)
+
 
 class Instant(TypeDecorator[datetime]):
     """An aware UTC time, stored as whole milliseconds since 1970: exact and ordered on every database."""
@@ -43,6 +45,21 @@ class Instant(TypeDecorator[datetime]):
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
         del dialect
         return None if value is None else datetime.fromtimestamp(value / 1000, UTC)
+
+
+class FineInstant(TypeDecorator[datetime]):
+    """An aware UTC time as whole microseconds since 1970, for times that others give to compare again."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        del dialect
+        return None if value is None else (value - EPOCH) // timedelta(microseconds=1)
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        del dialect
+        return None if value is None else EPOCH + timedelta(microseconds=value)
 
 
 class now(FunctionElement[datetime]):  # noqa: N801 - reads as SQL, like sqlalchemy's func.now
@@ -384,4 +401,69 @@ webhook_cursors = Table(
     Column("study_id", ForeignKey(studies.c.id, ondelete="CASCADE"), primary_key=True),
     Column("seq", Integer, nullable=False),  # the last event delivered
     Column("sending", Integer),  # the last of those under way: tried again they are the same ones
+)
+
+optuna_studies = Table(
+    "optuna_studies",
+    metadata,
+    Column("id", Identity, primary_key=True),
+    Column("project_id", ForeignKey(projects.c.id), nullable=False),
+    Column("name", String(500), nullable=False),
+    Column("directions", JSON, nullable=False),
+    _counter("trials"),  # the next trial's number
+    Column("seq", BigInteger, nullable=False, server_default="0"),  # of the last change of a trial
+    _counter("size"),  # of its attributes, in characters
+    Column("created_at", Instant, nullable=False),
+    UniqueConstraint("project_id", "name"),
+    **NEVER_AGAIN,
+)
+
+optuna_attributes = Table(
+    "optuna_attributes",
+    metadata,
+    Column("study_id", ForeignKey(optuna_studies.c.id), primary_key=True),
+    Column("kind", String(10), primary_key=True),
+    Column("name", String(500), primary_key=True),
+    Column("value", Text, nullable=False),
+    **BY_KEY,
+)
+
+optuna_dimensions = Table(
+    "optuna_dimensions",
+    metadata,
+    Column("study_id", ForeignKey(optuna_studies.c.id), primary_key=True),
+    Column("name", String(500), primary_key=True),
+    Column("distribution", Text, nullable=False),  # the first one: every other must be compatible
+    **BY_KEY,
+)
+
+optuna_trials = Table(
+    "optuna_trials",
+    metadata,
+    Column("id", Identity, primary_key=True),
+    Column("study_id", ForeignKey(optuna_studies.c.id), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("seq", BigInteger, nullable=False),  # of its last change, in its study
+    Column("state", String(10), nullable=False),
+    Column("results", JSON(none_as_null=True)),  # a value for each objective
+    Column("started_at", FineInstant),
+    Column("completed_at", FineInstant),
+    Column("heard_at", Instant),  # the last heartbeat, if it sends any
+    _counter("size"),  # of its entries, in characters
+    _counter("entries"),  # the place of the next entry
+    UniqueConstraint("study_id", "number"),
+    Index("optuna_trials_by_change", "study_id", "seq", unique=True),
+    Index("optuna_trials_heard", "study_id", "heard_at", **_where("heard_at IS NOT NULL")),
+    **NEVER_AGAIN,
+)
+
+optuna_entries = Table(
+    "optuna_entries",
+    metadata,
+    Column("trial_id", ForeignKey(optuna_trials.c.id), primary_key=True),
+    Column("kind", String(10), primary_key=True),
+    Column("name", String(500), primary_key=True),
+    Column("place", Integer, nullable=False),  # in the order in which they came
+    Column("value", Text, nullable=False),
+    **BY_KEY,
 )

@@ -38,7 +38,8 @@ def test_every_call_says_what_it_does_who_may_and_how_it_refuses(document):
 def test_every_call_on_studies_is_there_for_each_project_too(document):
     paths = {path.removeprefix("/api/v1") for path in document["paths"]}
 
-    assert {f"/projects/{{project}}{path}" for path in paths if path.startswith("/studies")} <= paths
+    of_projects = {path for path in paths if path.startswith(("/studies", "/optuna"))}
+    assert {f"/projects/{{project}}{path}" for path in of_projects} <= paths
 
 
 def test_every_example_of_a_body_is_taken(database):
@@ -47,8 +48,10 @@ def test_every_example_of_a_body_is_taken(database):
         caller, sent = Caller(api), 0
         for method, path, operation in operations(document):
             for example in examples(document, operation) if "requestBody" in operation else ():
-                where = path.format(**what_exists(caller, name=f"n{sent}"))
+                where = path.format(**what_exists(caller, path, name=f"n{sent}"))
                 told = example | {"wait_seconds": 0} if "wait_seconds" in example else example
+                if path.endswith("/optuna/studies"):  # their names are not taken twice
+                    told = example | {"name": f"n{sent}"}
                 answer = api.request(method, where, json=told)
                 # A webhook's host is looked up, and a test may have nobody to ask.
                 is_unknown_host = path.endswith("/webhooks") and "no address" in answer.text
@@ -58,8 +61,8 @@ def test_every_example_of_a_body_is_taken(database):
     assert sent >= 20
 
 
-def what_exists(caller, name):
-    """Make one of everything; return what its parts are called."""
+def what_exists(caller, path, name):
+    """Make one of everything; return what its parts are called on a path."""
     space = {"lr": {"type": "float", "low": 0, "high": 1}, "hidden": {"type": "int", "low": 1, "high": 99}}
     caller.api.post("/api/v1/projects", json={"name": name})
     for at in ("", f"/projects/{name}"):
@@ -71,4 +74,9 @@ def what_exists(caller, name):
     caller.api.put(f"/api/v1/workers/{name}", json=worker)
     hook = caller.api.post("/api/v1/webhooks", json={"url": "http://127.0.0.1:9/"}).json()
     lease_id = caller.leased(tasks=[name])["lease_id"]
-    return {"name": name, "project": name, "number": 0, "lease_id": lease_id, "webhook_id": hook["id"]}
+    at = f"/api/v1/projects/{name}/optuna" if "{project}" in path else "/api/v1/optuna"
+    theirs = {"name": f"their-{name}", "directions": ["minimize"]}
+    study_id = caller.api.post(f"{at}/studies", json=theirs).json()["id"]
+    added = caller.api.post(f"{at}/studies/{study_id}/trials", json={"trials": [{}]}).json()
+    ids = {"study_id": study_id, "trial_id": added["trials"][0]["id"], "webhook_id": hook["id"]}
+    return {"name": name, "project": name, "number": 0, "lease_id": lease_id, **ids}

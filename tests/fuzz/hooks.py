@@ -71,6 +71,15 @@ def a_webhook():
     return posted("/webhooks", url="http://127.0.0.1:9/")["id"]
 
 
+def a_study_of_optuna(at):
+    return posted(f"{at}/optuna/studies", name=fresh(), directions=["minimize"])["id"]
+
+
+def a_trial_of_optuna(at):
+    [added] = posted(f"{at}/optuna/studies/{a_study_of_optuna(at)}/trials", trials=[{}])["trials"]
+    return added["id"]
+
+
 def a_worker():
     name = fresh()
     _server.put(f"/workers/{name}", json={"incarnation": "i", "tasks": [{"name": "t"}]}).raise_for_status()
@@ -101,8 +110,42 @@ def name_what_exists(path, parameters):
             parameters["number"] = a_trial(at, parameters["name"])
 
 
+def name_what_optuna_has(parameters):
+    at = ""
+    if "project" in parameters:
+        parameters["project"] = "default"
+        at = "/projects/default"
+    if "study_id" in parameters:
+        parameters["study_id"] = a_study_of_optuna(at)
+    if "trial_id" in parameters:
+        parameters["trial_id"] = a_trial_of_optuna(at)
+
+
+def fit_together(path, body):
+    for each in (body, *body.get("trials", [])):
+        write_as_optuna(each)
+    if path.endswith("/studies"):
+        body |= {"name": fresh()}
+
+
+def write_as_optuna(body):
+    """Let what a storage of Optuna sends be what Optuna writes."""
+    for name in {"user_attributes", "system_attributes"} & body.keys():
+        body[name] = dict.fromkeys(body[name], '"text"')
+    for name in body.get("params", {}):
+        body["params"][name] = {
+            "value": 0.5,
+            "distribution": '{"name": "FloatDistribution", "attributes": {}}',
+        }
+    if body.get("values") is not None or body.get("state") == "complete":
+        body["values"] = [0.5]
+
+
 def mean_something(path, body):
     """Put into a body what fits together; the rest of it stays as it was made up."""
+    if "/optuna/" in path:
+        fit_together(path, body)
+        return
     match path.rsplit("/", 1)[-1]:
         case "studies":
             body |= {"name": fresh(), "task": "t", "space": X, "strategy": "random"}
@@ -139,8 +182,11 @@ def before_call(context, case, kwargs):
         or (case.method != "DELETE" and _chance.random() > SHARE)  # what is gone was there only once
     ):
         return
-    name_what_exists(path, case.path_parameters)
-    if case.method == "POST" and isinstance(body, dict):
+    if "/optuna/" in path:
+        name_what_optuna_has(case.path_parameters)
+    else:
+        name_what_exists(path, case.path_parameters)
+    if isinstance(body, dict) and (case.method == "POST" or "/optuna/" in path):
         mean_something(path, body)
 
 

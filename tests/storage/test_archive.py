@@ -1,5 +1,6 @@
 """Databases of earlier schemas, in which a bit of everything had happened, go on where they were."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -77,6 +78,24 @@ def test_every_study_of_an_archived_database_is_read_with_every_trial_and_replay
             numbers = [each["trial"] for each in answer(served, f"{study}/trials?limit=1000")["trials"]]
             assert [answer(served, f"{study}/trials/{number}")["trial"] for number in numbers] == numbers
             assert answer(served, f"{study}/replay")["mismatches"] == []
+
+
+def test_a_program_of_optuna_goes_on_in_an_archived_database(served, archived):
+    numbers = {"name": "FloatDistribution", "attributes": {"low": 0.0, "high": 9.0, "log": False}}
+    change = {"state": "complete", "values": [0.5]}
+    change |= {"params": {"x": {"value": 3.0, "distribution": json.dumps(numbers)}}}
+    studies = answer(served, "/optuna/studies")["studies"]
+    if not studies:
+        studies = [
+            answer(served, "/optuna/studies", "POST", json={"name": "theirs", "directions": ["minimize"]})
+        ]
+    study = f"/optuna/studies/{studies[0]['id']}/trials"
+    before = answer(served, study)["trials"]
+    [added] = answer(served, study, "POST", json={"trials": [{}]})["trials"]
+    answer(served, f"/optuna/trials/{added['id']}", "PATCH", json=change)
+
+    assert [each["number"] for each in answer(served, study)["trials"]][-1] == len(before)
+    assert faults(archived) == []
 
 
 def test_a_study_of_an_archived_database_goes_on(served, archived):

@@ -7,6 +7,8 @@ from contextlib import closing
 import pytest
 from sqlalchemy import text
 
+from app.domain.optuna import Draft, Entry, Kind
+from app.lifecycle import optuna
 from app.storage import DatabaseUnavailable, open_store
 from app.storage.check import INVARIANTS, back_up, faults
 from app.storage.schema import prepare
@@ -29,6 +31,9 @@ CONTRADICTIONS = {
     "A trial's outcome is not": "UPDATE trials SET loss = loss + 1 WHERE number = 1 AND study_id = 2",
     "An attempt is under way": "UPDATE attempts SET ended_at = NULL WHERE trial_id = 4",
     "A trial runs without": "UPDATE trials SET state = 'running' WHERE number = 1 AND study_id = 2",
+    "A study of Optuna does not number": "UPDATE optuna_studies SET trials = trials + 1",
+    "A study of Optuna has a trial that": "UPDATE optuna_studies SET seq = 1",
+    "A trial of Optuna does not take": "DELETE FROM optuna_entries",
 }
 
 
@@ -40,6 +45,9 @@ def lived(store):
         desk.submit(name=name)
         for _ in range(2):
             desk.complete(desk.lease(studies=[name]))
+    entry = Entry(Kind.USER, "who", '"ann"')
+    theirs = store.write(lambda tx: optuna.create(tx, "default", "r", ["minimize"], [entry]))
+    store.write(lambda tx: optuna.add(tx, "default", theirs.id, [Draft(entries=[entry]), Draft()]))
     return store
 
 

@@ -35,6 +35,7 @@ COMMANDS = [
     ("study", "delete"), ("study", "schema"),
     ("trial", "show"), ("trial", "why"), ("trial", "retry"), ("trial", "cancel"),
     ("db", "upgrade"), ("db", "check"), ("db", "backup"), ("task", "list"), ("task", "space"),
+    ("optuna", "import"), ("optuna", "export"),
     ("token", "create"), ("token", "list"), ("token", "revoke"),
 ]  # fmt: skip
 

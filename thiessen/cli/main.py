@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from thiessen.cli import demo, doctor, replay, run, studies, tasks, trials
+from thiessen.cli import demo, doctor, optuna, replay, run, studies, tasks, trials
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.rooms import ROOMS, stranger
 from thiessen.version import __version__
@@ -44,6 +44,7 @@ def build() -> typer.Typer:
     doctor.register(commands)
     replay.register(commands)
     run.register(commands)
+    optuna.register(commands)
     found = {entry.name: entry for entry in entry_points(group="thiessen.commands")}
     for room, names in ROOMS.items():
         if whose := stranger(room):
