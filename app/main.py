@@ -15,6 +15,7 @@ from app.api import (
     best,
     events,
     export,
+    figures,
     health,
     history,
     leases,
@@ -112,6 +113,7 @@ def build(settings: Settings) -> FastAPI:
         studies,
         trials,
         export,
+        figures,
         history,
         replay,
         events,
@@ -122,7 +124,7 @@ def build(settings: Settings) -> FastAPI:
         webhooks,
     ):
         app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
-    for router in (studies, trials, export, history, replay, events):
+    for router in (studies, trials, export, figures, history, replay, events):
         app.include_router(
             router.router,
             prefix=IN_PROJECT.rstrip("/"),
