@@ -83,7 +83,6 @@ class Axis:
         low, high = self.ends
         where, told = self.ticks(most)
         is_log = self.is_log
-        label = f"{text.name(self.name)} (log)" if is_log else text.name(self.name)
         return axis(
             theme,
             type="log" if is_log else "linear",
@@ -91,10 +90,21 @@ class Axis:
             tickmode="array",
             tickvals=where,
             ticktext=told,
-            **({"title": axis_title(theme, label, mono=True)} if title else {}),
+            **({"title": axis_title(theme, self.title, mono=True)} if title else {}),
             **({"tickfont": {"size": 12, "family": MONO}} if self.choices else {}),
             **said,
         )
+
+    @property
+    def title(self) -> str:
+        """What stands at it."""
+        return f"{text.name(self.name)} (log)" if self.is_log else text.name(self.name)
+
+    @property
+    def room(self) -> int:
+        """How many pixels its labels and its name need beside it, when it is upright."""
+        _, told = self.ticks()
+        return 52 + round(7.5 * max(max(map(len, told), default=1), 2))
 
     def ticks(self, most: int = MOST_TICKS) -> tuple[list[float], list[str]]:
         """Return where ticks are drawn, and what stands there."""

@@ -13,13 +13,14 @@ from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import Axis
 from thiessen.figures.scale import ROOM, Scale
-from thiessen.figures.theme import THEMES, Figure, Theme, colours, drawn, note
+from thiessen.figures.theme import THEMES, Figure, Theme, colours, drawn, note, upright
 from thiessen.figures.trials import Trials
 from thiessen.figures.wanted import FigureError, Wanted, two
 
 MOST_PANELS: Final = 6
 FIELDS: Final = (64, 48)  # of the density of many trials: across, and up
 ACROSS: Final = 3  # panels in a row
+GAP: Final = 0.1  # between two, in widths of a panel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,12 +136,12 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
     rows = -(-many // across)
     height = 400 if many == 1 else 300 * rows
     traces: list[Figure] = []
-    layout: dict[str, Any] = {"annotations": []}
+    layout: dict[str, Any] = {"annotations": [upright(theme, shown.y.title, shown.y.room)]}
     seen: set[str] = set()
     for at, panel in enumerate(shown.panels):
         suffix = "" if at == 0 else str(at + 1)
-        left = at % across * (1 + 0.06) / (across + 0.06 * (across - 1))
-        width = 1 / (across + 0.06 * (across - 1))
+        left = at % across * (1 + GAP) / (across + GAP * (across - 1))
+        width = 1 / (across + GAP * (across - 1))
         top = 1 - (at // across) * (1 + 0.32) / (rows + 0.32 * (rows - 1))
         bottom = max(top - 1 / (rows + 0.32 * (rows - 1)), 0.0)
         is_first = at % across == 0
@@ -151,7 +152,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
             anchor=f"y{suffix}",
         )
         layout[f"yaxis{suffix}"] = shown.y.layout(
-            theme, title=is_first, domain=[bottom, top], anchor=f"x{suffix}", showticklabels=is_first
+            theme, title=False, domain=[bottom, top], anchor=f"x{suffix}", showticklabels=is_first
         )
         if many > 1:
             told = f"{text.name(panel.name, 14)}<br>best {text.short(_best(panel))}"
@@ -160,7 +161,6 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
             )
         traces += _panel_traces(shown, panel, theme, suffix, seen)
     traces.append(shown.scale.legend(theme, height))
-    _, labels = shown.y.ticks()
     return drawn(
         theme,
         traces,
@@ -169,7 +169,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         caption=_caption(shown),
         height=height,
         legend=True,
-        left=52 + round(7.5 * max(max(map(len, labels), default=1), 2)),
+        left=shown.y.room,
         right=40,
         bottom=ROOM,
         above=36 if many > 1 else 0,

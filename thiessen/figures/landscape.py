@@ -11,7 +11,7 @@ from thiessen.figures import marks, text
 from thiessen.figures.axes import Axis
 from thiessen.figures.cells import cells, centre
 from thiessen.figures.scale import ROOM, Scale
-from thiessen.figures.theme import THEMES, Figure, Theme, colours, drawn
+from thiessen.figures.theme import THEMES, Figure, Theme, colours, drawn, upright
 from thiessen.figures.trials import Trials, on
 from thiessen.figures.wanted import Others, Wanted, two
 from thiessen.space import Config, Dimension
@@ -300,13 +300,19 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
     for state in (*marks.STATES, "refused", "kept"):
         there = [each for each in shown.marks if each.state == state]
         where = {"x": [each.x for each in there], "y": [each.y for each in there]}
-        if there and state in THIN:
-            halo = {"symbol": THIN[state], "size": 9, "line": {"width": 4.5, "color": WHITE}}
-            traces.append(marks.trace("", halo, **where, showlegend=False, hoverinfo="skip"))
-            traces[-1]["hovertemplate"] = None
-        if there:
-            look = _look(state, is_small=len(shown.marks) > CROWDED)
-            traces.append(marks.trace(state, look, **where, text=[each.told for each in there]))
+        if not there:
+            continue
+        look = _look(state, is_small=len(shown.marks) > CROWDED)
+        told = [each.told for each in there]
+        if state in THIN:  # on a halo, and in the legend without
+            halo = {**look, "line": {"width": 4.5, "color": WHITE}}
+            plain = {**look, "line": {"width": 2, "color": tokens.ink}}
+            unseen = {"showlegend": False, "hoverinfo": "skip", "hovertemplate": None}
+            traces.append(marks.trace("", halo, **where, **unseen))
+            traces.append(marks.trace(state, look, **where, text=told, showlegend=False))
+            traces.append(marks.trace(state, plain, x=[None], y=[None]))
+        else:
+            traces.append(marks.trace(state, look, **where, text=told))
     if shown.best is not None:
         traces.append(marks.star(theme, shown.best.x, shown.best.y, shown.best.told))
     if shown.cells or shown.grid is not None:
@@ -319,19 +325,14 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         caption=caption(shown),
         height=HEIGHT,
         legend=True,
-        left=_room(shown.y),
+        left=shown.y.room,
         right=40,
         bottom=ROOM,
         plot_bgcolor=tokens.sunken,
         xaxis=shown.x.layout(theme, most=6),
-        yaxis=shown.y.layout(theme),
+        yaxis=shown.y.layout(theme, title=False),
+        annotations=[upright(theme, shown.y.title, shown.y.room)],
     )
-
-
-def _room(axis: Axis) -> int:
-    """Return the pixels that the labels of an upright axis need beside their title."""
-    _, told = axis.ticks()
-    return 52 + round(7.5 * max(max(map(len, told), default=1), 2))
 
 
 def _look(state: str, *, is_small: bool) -> dict[str, Any]:

@@ -140,7 +140,7 @@ def _labels(shown: Numbers, theme: Theme) -> list[dict[str, Any]]:
     tokens = THEMES[theme]
     halo = {"bgcolor": tokens.surface, "borderpad": 1, "opacity": 0.9}
     many = len(shown.axes) + 1
-    longest = max(6, 80 // many)
+    longest = max(6, 72 // many)
     labels = []
     for at, each in enumerate(shown.axes):
         anchor = "left" if at == 0 else "center"

@@ -96,10 +96,9 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         domain = [max(top - PANEL / height, 0.0), top]
         layout[f"xaxis{suffix}"] = panel.axis.layout(theme, most=7, title=False, anchor=f"y{suffix}")
         layout[f"yaxis{suffix}"] = shown.axis.layout(theme, domain=domain, anchor=f"x{suffix}")
-        name = text.name(panel.axis.name) + (" (log)" if panel.axis.is_log else "")
         font = {"size": 12, "family": MONO, "color": THEMES[theme].ink}
         layout["annotations"].append(
-            note(theme, name, x=0, y=top, xanchor="left", yanchor="bottom", yshift=6, font=font)
+            note(theme, panel.axis.title, x=0, y=top, xanchor="left", yanchor="bottom", yshift=6, font=font)
         )
         traces += _panel_marks(panel, theme, suffix, seen)
     return drawn(

@@ -16,7 +16,7 @@ LABEL: Final = 12  # never smaller
 LINE: Final = 17  # pixels a line of the caption
 ROW: Final = 19  # pixels a line of the legend
 ENTRY: Final = 66  # pixels a word of it
-ABREAST: Final = 3  # of these on a phone
+ABREAST: Final = 2  # of these on a phone
 
 
 class Tokens(NamedTuple):
@@ -157,6 +157,7 @@ def drawn(
                 "entrywidth": ENTRY,
                 "font": {"size": LABEL, "color": tokens.ink2},
                 "itemsizing": "trace",
+                "tracegroupgap": 0,
                 "bgcolor": "rgba(0,0,0,0)",
             },
             **layout,
@@ -186,6 +187,16 @@ def axis_title(theme: Theme, text: str, *, mono: bool = False) -> dict[str, Any]
     """Return the title of an axis; names of dimensions are in the letters of what can be pasted."""
     font = {"size": LABEL, "color": THEMES[theme].ink2} | ({"family": MONO} if mono else {})
     return {"text": text, "font": font, "standoff": 8}
+
+
+def upright(theme: Theme, text: str, left: int) -> dict[str, Any]:
+    """Return the name of an upright axis, at the left edge of a figure with this margin.
+
+    A title would do, but plotly moves it into the figure when the page changes its width.
+    """
+    font = {"size": LABEL, "family": MONO, "color": THEMES[theme].ink2}
+    where = {"x": 0, "xanchor": "center", "xshift": 14 - left, "y": 0.5, "yanchor": "middle"}
+    return note(theme, text, textangle=-90, font=font, **where)
 
 
 def note(theme: Theme, text: str, **where: Any) -> dict[str, Any]:
