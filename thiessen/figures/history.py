@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from thiessen.figures.scale import Scale
 from thiessen.figures.theme import THEMES, Figure, Theme, axis, axis_title, drawn, note
 from thiessen.figures.trials import Trials
 
-UNFINISHED_SHOWN = ("running", "queued")
+UNFINISHED: Final = ("running", "queued")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +145,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
 
 def _marks_of(shown: Numbers, theme: Theme, state: str) -> list[Figure]:
     """Return the trace of the trials in a state, if there are any."""
-    if state in UNFINISHED_SHOWN:
+    if state in UNFINISHED:
         there = [number for number, its in shown.unfinished if its == state]
         if not there:
             return []

@@ -104,75 +104,70 @@ class Section:
     def __init__(self, trials: Trials, x: str, y: str) -> None:
         self.trials = trials
         self.model = trials.landscape
-        self.axes = [trials.place(x), trials.place(y)]
-        self._others = [at for at in range(len(trials.space.dimensions)) if at not in self.axes]
-        self._start = self._units()
+        self._names = list(trials.space.dimensions)
+        self._dimensions: list[Dimension] = list(trials.space.dimensions.values())
+        self._axes = [trials.place(x), trials.place(y)]
+        self._others = [at for at in range(len(self._names)) if at not in self._axes]
+        self._units = self._start()
+        columns = trials.columns
+        [self.here] = columns.encoded(columns.decoded(self._units[np.newaxis]))  # a config on the plane
 
-    def _units(self) -> Array:
+    def _start(self) -> Array:
         """Return where each dimension stands, as decoding takes it: the middle where the best has none."""
         if self.trials.best is None:
-            return np.full(len(self.trials.space.dimensions), 0.5)
+            return np.full(len(self._names), 0.5)
         point = self.trials.points[self.trials.best].copy()
-        for at, dimension in enumerate(self.trials.space.dimensions.values()):
-            if not dimension.ordered:
-                point[at] = (point[at] + 0.5) / len(dimension.values() or ())
+        for at in range(len(point)):
+            point[at] = self._unit(at, point[at])
         return np.where(np.isnan(point), 0.5, point)
 
+    def _unit(self, at: int, coordinates: Any) -> Any:
+        """Return coordinates along a dimension as decoding takes them: choices have theirs by their place."""
+        dimension = self._dimensions[at]
+        return coordinates if dimension.ordered else (coordinates + 0.5) / len(dimension.values() or ())
+
     def points(self, x: Array, y: Array) -> Array:
-        """Return the points of configs with these two coordinates, those of choices being their places."""
-        units = np.tile(self._start, (len(x), 1))
-        for at, coordinates in zip(self.axes, (x, y), strict=True):
-            dimension = list(self.trials.space.dimensions.values())[at]
-            many = 1 if dimension.ordered else len(dimension.values() or ())
-            units[:, at] = coordinates if dimension.ordered else (coordinates + 0.5) / many
+        """Return the points of configs with these two coordinates; what depends on them comes and goes."""
+        units = np.tile(self._units, (len(x), 1))
+        for at, coordinates in zip(self._axes, (x, y), strict=True):
+            units[:, at] = self._unit(at, coordinates)
         columns = self.trials.columns
         return columns.encoded(columns.decoded(units))
+
+    def between(self, x: Array, y: Array) -> Array:
+        """Return the points of the plane with these coordinates, also where no config has them."""
+        points = np.tile(self.here, (len(x), 1))
+        points[:, self._axes] = np.column_stack([x, y])
+        return points
 
     @property
     def fixed(self) -> list[tuple[str, str]]:
         """The other dimensions and where they stand."""
-        if not self._others:
-            return []
-        names = list(self.trials.space.dimensions)
-        [point] = self.points(*(np.array([self._place(at)]) for at in self.axes))
-        axes = [Axis(names[at], self.trials.space.dimensions[names[at]]) for at in self._others]
-        return [(axis.name, axis.value(point[at])) for at, axis in zip(self._others, axes, strict=True)]
-
-    def _place(self, at: int) -> float:
-        """Return the coordinate of the section's own config along an axis."""
-        dimension = list(self.trials.space.dimensions.values())[at]
-        unit = float(self._start[at])
-        return unit if dimension.ordered else float(int(unit * len(dimension.values() or ())))
+        axes = [(at, Axis(self._names[at], self._dimensions[at])) for at in self._others]
+        return [(axis.name, axis.value(float(self.here[at]))) for at, axis in axes]
 
     @property
     def is_plain(self) -> bool:
         """Whether cells are those of a power diagram: both axes ordered, and nothing depends on them."""
-        names = list(self.trials.space.dimensions)
-        axes = {names[at] for at in self.axes}
-        dimensions = self.trials.space.dimensions
-        depending = any(axes & set(dimension.when or {}) for dimension in dimensions.values())
-        is_ordered = all(dimensions[name].ordered for name in axes)
-        is_there = not np.isnan(self.trials.points[:, self.axes]).any()
-        return is_ordered and is_there and not depending and self.trials.neighbours == 1
+        axes = {self._names[at] for at in self._axes}
+        is_condition = any(axes & set(dimension.when or {}) for dimension in self._dimensions)
+        is_ordered = all(self._dimensions[at].ordered for at in self._axes)
+        is_there = not np.isnan(self.trials.points[:, self._axes]).any()
+        return is_ordered and is_there and not is_condition and self.trials.neighbours == 1
 
     def diagram(self) -> list[list[tuple[float, float]]]:
         """Return the corners of the cells, in unit coordinates."""
-        teaches = self.trials.teaches
-        points = self.trials.points[teaches]
-        if not len(points):
-            return []
-        [here] = self.points(*(np.array([self._place(at)]) for at in self.axes))
-        return cells(points[:, self.axes], self._offsets(points, here))
+        points = self.trials.points[self.trials.teaches]
+        return cells(points[:, self._axes], self._offsets(points)) if len(points) else []
 
-    def _offsets(self, points: Array, here: Array) -> Array:
+    def _offsets(self, points: Array) -> Array:
         """Return the squared distances from the plane, as the search adds them up."""
         total = np.zeros(len(points))
-        dimensions: list[Dimension] = list(self.trials.space.dimensions.values())
         for at in self._others:
-            away, is_in = points[:, at] - here[at], ~np.isnan(points[:, at])
-            squared = away**2 if dimensions[at].ordered else (away != 0).astype(float)
-            both = is_in & ~np.isnan(here[at])
-            total += np.where(both, squared, is_in != ~np.isnan(here[at]))
+            away = points[:, at] - self.here[at]
+            squared = away**2 if self._dimensions[at].ordered else (away != 0).astype(float)
+            is_in, is_here = ~np.isnan(points[:, at]), not np.isnan(self.here[at])
+            total += np.where(is_in & is_here, squared, is_in != is_here)
         return total
 
     def expected(self, points: Array) -> tuple[Array, list[int | None]]:
@@ -182,20 +177,13 @@ class Section:
         losses = [np.nan if each.diverged else each.estimate(worst) for each in found]
         return np.array(losses), [each.trial for each in found]
 
-    def raw(self, x: Array, y: Array) -> Array:
-        """Return the points of the plane with these coordinates, between the values of whole numbers too."""
-        [here] = self.points(*(np.array([self._place(at)]) for at in self.axes))
-        points = np.tile(here, (len(x), 1))
-        points[:, self.axes] = np.column_stack([x, y])
-        return points
-
 
 def _cells(section: Section, across: Axis, up: Axis, scale: Scale) -> list[Cell]:
     diagram = section.diagram()
     if not diagram:
         return []
     middles = np.array([centre(corners) for corners in diagram])
-    losses, nearest = section.expected(section.raw(middles[:, 0], middles[:, 1]))
+    losses, nearest = section.expected(section.between(middles[:, 0], middles[:, 1]))
     places = _places(scale, losses)
     return [
         Cell(
