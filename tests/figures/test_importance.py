@@ -130,10 +130,15 @@ def test_what_makes_trials_diverge_is_important():
     assert importance.numbers(told(CUBE, *endings)).shares[0].names == ["c"]
 
 
-def test_a_condition_is_a_level_of_its_own():
-    found, _ = shares(lambda config, _: 3 * (config["optimizer"] == "sgd") + config["lr"], space=SPACE)
+def test_being_inactive_is_a_level_of_its_own_as_likely_as_it_was():
+    trials = searched(lambda config, _: config["lr"], space=SPACE, count=100)
+    levels, _, weights = importance._levels(trials, np.arange(100))
+    is_off = np.isnan(trials.codes[3])
 
-    assert {"optimizer", "damping"} & set(found)
+    assert ((levels[:, 3] == importance.LEVELS) == is_off).all()
+    assert weights[3, importance.LEVELS] == is_off.mean()
+    assert weights.sum(axis=1) == pytest.approx(1.0)
+    assert (levels[:, 1] == trials.codes[1] - 1).all()
 
 
 def test_of_few_trials_nothing_is_said():

@@ -15,7 +15,10 @@ from thiessen.figures.trials import Proposed, Unfinished
 
 PLANE = Space(lr=Float(1e-4, 1.0, log=True), momentum=Float(0.0, 1.0))
 PLAIN = Space(
-    lr=Float(1e-4, 1.0, log=True), layers=Int(1, 9), momentum=Float(0.0, 1.0), kind=Categorical(["a", "b"])
+    lr=Float(1e-4, 1.0, log=True),
+    layers=Int(1, 9),
+    momentum=Float(0.0, 1.0),
+    kind=Categorical(["a", "b", "c", "d"]),
 )
 
 
@@ -79,6 +82,17 @@ def best_config(trials):
     from thiessen.figures.trials import config_of
 
     return config_of(trials.space, trials.codes[:, trials.best])
+
+
+def test_two_choices_are_as_far_apart_as_a_whole_range_whichever_they_are():
+    near, far = {"lr": 1e-4, "layers": 5, "momentum": 0.0}, {"lr": 1.0, "layers": 5, "momentum": 1.0}
+    trials = told(PLAIN, Ending(0, {**near, "kind": "a"}, 1.0), Ending(1, {**far, "kind": "d"}, 2.0))
+    cells = {cell.trial: cell for cell in shown(trials, x="lr", y="momentum").cells}
+
+    # To (1, m) the squared distances are 1 + m**2 and 1 + (1 - m)**2: the border meets the edge half way.
+    assert sorted(y for x, y in zip(cells[1].x, cells[1].y, strict=True) if x == 1.0) == pytest.approx(
+        [0.5, 1.0]
+    )
 
 
 def test_the_fixed_dimensions_are_told():
@@ -165,6 +179,22 @@ def test_a_dimension_that_depends_on_an_axis_comes_and_goes_with_it():
         y = float(numbers.y.at(np.array([SPACE.dimensions["lr"].encode(config["lr"])]))[0])
         place = numbers.scale.places(np.array([found.losses[0]]))[0]
         assert value_at(numbers, column, y) == pytest.approx(place, abs=1e-3)
+
+
+def test_a_dimension_may_depend_on_an_axis_with_an_order_too():
+    space = Space(depth=Int(1, 3), lr=Float(0.0, 1.0), second=Float(0.0, 1.0, when={"depth": [2, 3]}))
+    trials = many(60, space, pruned=0, failed=0)
+    numbers = shown(trials, x="depth", y="lr")
+
+    best = best_config(trials)
+    for depth in (1, 2, 3):
+        config = {"depth": depth, "lr": best["lr"]}
+        if depth > 1:
+            config["second"] = best.get("second", 0.5)
+        row = np.searchsorted(numbers.grid.y, config["lr"]) - 1
+        config["lr"] = (row + 0.5) / landscape.GRID
+        place = numbers.scale.places(np.array([trials.landscape.nearest(config).losses[0]]))[0]
+        assert value_at(numbers, depth, config["lr"]) == pytest.approx(place, abs=1e-3)
 
 
 def test_kept_and_refused_candidates_of_the_latest_proposals_are_marked():

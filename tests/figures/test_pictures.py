@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import plotly.graph_objects as go
@@ -101,8 +102,7 @@ def test_names_are_no_markup_and_are_cut():
 
     for kind in FIGURES:
         for each in texts(drawn(kind, trials)):
-            assert "<b>" not in each
-            assert "<i>" not in each
+            assert not re.search("<[bi][^r]", each)
             assert "longlonglonglonglonglonglong" not in each
 
 
