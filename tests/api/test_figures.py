@@ -174,13 +174,17 @@ def test_a_figure_that_is_known_is_not_sent_again(study):
     assert read(study, "history", headers={"If-None-Match": tag}).status_code == 200
 
 
-def test_a_study_of_the_same_name_has_figures_of_its_own(study):
-    before = drawn(study, "slice")
-    assert study.delete("/api/v1/studies/s", params={"purge": True}).is_success
-    assert read(study, "slice").status_code == 404
-    post(study, "studies", name="s", task="t", space=SPACE, max_trials=9)
+def test_studies_have_figures_of_their_own_also_one_that_takes_the_name_of_another(api):
+    def history(value):
+        post(api, "studies", name="s", task="t", space=SPACE, max_trials=9)
+        trial = {"config": {"lr": 0.3, "hidden": 9}, "outcome": {"value": value}}
+        post(api, "studies/s/trials", trials=[trial])
+        return trace(drawn(api, "history"), "succeeded")["y"]
 
-    assert drawn(study, "slice") != before
+    assert history(1.0) == [1.0]
+    assert api.delete("/api/v1/studies/s", params={"purge": True}).is_success
+    assert read(api, "history").status_code == 404
+    assert history(2.0) == [2.0]
 
 
 def test_figures_of_a_project_are_under_its_path(study):

@@ -167,6 +167,19 @@ def test_a_slot_has_a_row_and_an_attempt_a_bar_in_the_colour_of_its_loss():
     assert shown.busy == pytest.approx((100 + 80) / 200)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(3, "%H:%M:%S.%1f"), (90, "%H:%M:%S"), (9000, "%H:%M"), (900_000, "%d %b")]
+)
+def test_times_are_told_as_finely_as_they_differ(seconds, told):
+    trials = replace(of_losses(1.0), attempts=[attempt(0, 0, 1), attempt(0, 1, seconds)])
+    axis = timeline.picture(timeline.numbers(trials), "light")["layout"]["xaxis"]
+
+    assert axis["tickformat"] == told
+    assert axis["title"]["text"] == (
+        "2026-09-21 to 2026-10-02 (UTC)" if seconds > 9000 else "2026-09-21 (UTC)"
+    )
+
+
 def test_of_many_slots_those_are_shown_that_worked_last():
     attempts = [attempt(at, at, at + 5, worker=f"w{at:03}") for at in range(100)]
     shown = timeline.numbers(replace(of_losses(1.0), attempts=attempts))

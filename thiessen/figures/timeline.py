@@ -1,5 +1,6 @@
 """What each slot did over time: a bar for each attempt, in the colour of its trial's loss."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,7 +16,12 @@ MOST_ATTEMPTS: Final = 1000
 MOST_ROWS: Final = 40
 ROW: Final = 24  # pixels
 THICK: Final = 0.36  # half the height of a bar, in rows
-DAYS: Final = 2  # up to so many, the axis has hours
+CLOCKS: Final = (  # how times are told while they span less than so many seconds
+    (15, "%H:%M:%S.%1f"),
+    (900, "%H:%M:%S"),
+    (2 * 86400, "%H:%M"),
+    (math.inf, "%d %b"),
+)
 LOST: Final = ("lost", "released", "cancelled")
 
 
@@ -121,7 +127,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
             theme,
             type="date",
             title=axis_title(theme, _days(shown)),
-            tickformat="%H:%M" if _is_short(shown) else "%d %b",
+            tickformat=_clock(shown),
             tickangle=0,
             nticks=5,
             showgrid=True,
@@ -139,18 +145,22 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
     )
 
 
-def _is_short(shown: Numbers) -> bool:
-    """Return whether hours say more than days."""
-    return not shown.bars or max(bar.end for bar in shown.bars) - shown.bars[0].start < DAYS * 86400
+def _ends_of_time(shown: Numbers) -> tuple[float, float]:
+    """Return when the first attempt began, and when the last one ended."""
+    return shown.bars[0].start, max(bar.end for bar in shown.bars)
+
+
+def _clock(shown: Numbers) -> str:
+    """Return how times are told at the axis: as finely as they differ."""
+    begin, end = _ends_of_time(shown) if shown.bars else (0.0, 0.0)
+    return next(told for seconds, told in CLOCKS if end - begin < seconds)
 
 
 def _days(shown: Numbers) -> str:
     """Return the title of the axis: of which days these times are."""
     if not shown.bars:
         return "time (UTC)"
-    first, last = (
-        text.instant(second)[:10] for second in (shown.bars[0].start, max(bar.end for bar in shown.bars))
-    )
+    first, last = (text.instant(second)[:10] for second in _ends_of_time(shown))
     return f"{first} (UTC)" if first == last else f"{first} to {last} (UTC)"
 
 
