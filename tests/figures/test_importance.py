@@ -3,14 +3,18 @@
 from itertools import product
 
 import numpy as np
+import optuna
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from optuna.distributions import CategoricalDistribution, FloatDistribution
+from optuna.importance import FanovaImportanceEvaluator
 
 from tests.figures.studies import SPACE, Ending, told
 from thiessen import Categorical, Float, Space
 from thiessen.figures import importance
 from thiessen.figures.forest import LEAST, analysed, grown
+from thiessen.figures.trials import config_of
 
 CUBE = Space(a=Float(0, 1), b=Float(0, 1), c=Float(0, 1), kind=Categorical(["x", "y", "z"]))
 
@@ -109,6 +113,25 @@ def test_chance_is_called_chance():
 
     assert numbers.explained < importance.POOR
     assert "too little to trust" in importance.picture(numbers, "light")["layout"]["meta"]["caption"]
+
+
+def test_optuna_shares_the_variance_out_alike():
+    trials = searched(
+        lambda config, _: 3 * config["a"] + 2 * config["b"] ** 2 + (config["kind"] == "y"), count=250
+    )
+    ranks = importance._ranks(trials, np.arange(len(trials)))
+    kinds = {name: FloatDistribution(0, 1) for name in "abc"} | {
+        "kind": CategoricalDistribution(["x", "y", "z"])
+    }
+    theirs = optuna.create_study()
+    for at, rank in enumerate(ranks.tolist()):
+        config = config_of(CUBE, trials.codes[:, at])
+        theirs.add_trial(optuna.trial.create_trial(params=config, distributions=kinds, value=rank))
+    judged = FanovaImportanceEvaluator(n_trees=16, seed=0).evaluate(theirs)
+
+    ours = {each.names[0]: each.share for each in importance.numbers(trials).shares if len(each.names) == 1}
+    for name, share in judged.items():
+        assert ours.get(name, 0.0) == pytest.approx(share, abs=0.06), name
 
 
 def test_any_increasing_change_of_the_losses_changes_nothing():
