@@ -3,13 +3,18 @@
 import json
 import sys
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.figures.studies import SPACE, train
 from thiessen import ThiessenError, connect, open_study
 from thiessen.errors import StudyNotFound
 from thiessen.figures import FIGURES, FigureError, Wanted
+from thiessen.figures.sources import of_journal
+from thiessen.search import History, Observed, Snapshot
 
 KINDS = [kind for kind in FIGURES if kind != "timeline"]  # a journal keeps no times
 
@@ -101,3 +106,29 @@ def test_without_plotly_the_package_to_install_is_named(monkeypatch):
 def test_a_study_that_is_not_there_has_no_figure(inside):
     with pytest.raises(StudyNotFound):
         inside.figure("absent", "history", Wanted())
+
+
+@given(st.integers(0, 2**32), st.integers(1, 60))
+def test_the_model_of_a_figure_is_that_of_the_next_proposal(seed, count):
+    rng = np.random.default_rng(seed)
+    configs = [SPACE.decode(unit) for unit in rng.random((count, len(SPACE.dimensions))).tolist()]
+    observed = [an_observation(seq, rng.integers(count), rng) for seq in range(1, count + 1)]
+    history = History(SPACE, Snapshot.of(configs, observed)).landscape
+    entries = [
+        {"trial": {"number": number, "origin": "enqueued", "config": config}}
+        for number, config in enumerate(configs)
+    ] + [{"observation": vars(each)} for each in observed]
+    ours = of_journal("digits", SPACE, "minimize", entries, neighbours=1, metric=None, running=[]).landscape
+
+    assert len(ours) == len(history)
+    if len(ours):
+        points = rng.random((20, len(SPACE.dimensions)))
+        assert repr(ours.nearest_each(points)) == repr(history.nearest_each(points))  # NaN among them
+
+
+def an_observation(seq, trial, rng):
+    outcome = rng.choice(["succeeded", "diverged", "pruned", "failed", "cancelled"]).item()
+    cause = rng.choice(["error", "out_of_memory", "lost"]).item() if outcome == "failed" else None
+    has_loss = outcome == "succeeded" or (outcome == "pruned" and rng.random() < 0.8)
+    loss = float(rng.normal()) if has_loss else None
+    return Observed(seq=seq, trial=int(trial), outcome=outcome, loss=loss, cause=cause)
