@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from thiessen import Boolean, Categorical, Diverged, Float, Int, Pruned, Space
-from thiessen.columns import Columns
+from thiessen.columns import Columns, values_of
 from thiessen.figures import curves
 from thiessen.figures.sources import of_results
 from thiessen.figures.trials import Attempt, Proposed, Trials, Unfinished
@@ -117,3 +117,14 @@ def with_more(trials):
         ],
         now=1.79e9 + 20_000.0,
     )
+
+
+def config_of(trials, place):
+    """Return the config of a trial."""
+    return {
+        name: values_of(dimension, code)[0]
+        for (name, dimension), code in zip(
+            trials.space.dimensions.items(), trials.codes[:, place][:, np.newaxis], strict=True
+        )
+        if not np.isnan(code[0])
+    }

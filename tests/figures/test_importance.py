@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from optuna.distributions import CategoricalDistribution, FloatDistribution
 from optuna.importance import FanovaImportanceEvaluator
 
-from tests.figures.studies import SPACE, Ending, told
+from tests.figures.studies import SPACE, Ending, config_of, told
 from thiessen import Categorical, Float, Space
 from thiessen.figures import importance
 from thiessen.figures.forest import LEAST, analysed, grown
-from thiessen.figures.trials import config_of
 
 CUBE = Space(a=Float(0, 1), b=Float(0, 1), c=Float(0, 1), kind=Categorical(["x", "y", "z"]))
 
@@ -125,7 +124,7 @@ def test_optuna_shares_the_variance_out_alike():
     }
     theirs = optuna.create_study()
     for at, rank in enumerate(ranks.tolist()):
-        config = config_of(CUBE, trials.codes[:, at])
+        config = config_of(trials, at)
         theirs.add_trial(optuna.trial.create_trial(params=config, distributions=kinds, value=rank))
     judged = FanovaImportanceEvaluator(n_trees=16, seed=0).evaluate(theirs)
 

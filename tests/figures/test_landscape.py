@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsRegressor
 
-from tests.figures.studies import SPACE, Ending, many, told
+from tests.figures.studies import SPACE, Ending, config_of, many, told
 from tests.figures.test_cells import inside
 from thiessen import Categorical, Float, Int, Ordinal, Space
 from thiessen.figures import FigureError, Wanted, landscape, marks
@@ -79,9 +79,7 @@ def test_a_section_is_the_model_of_the_search_with_the_others_at_the_best_config
 
 
 def best_config(trials):
-    from thiessen.figures.trials import config_of
-
-    return config_of(trials.space, trials.codes[:, trials.best])
+    return config_of(trials, trials.best)
 
 
 def test_two_choices_are_as_far_apart_as_a_whole_range_whichever_they_are():

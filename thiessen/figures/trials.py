@@ -1,14 +1,15 @@
 """What figures are made of: the trials of a study as columns, and a few of them with more."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from heapq import heappop, heappush, heappushpop
 from typing import Final, Literal
 
 import numpy as np
 
-from thiessen.columns import Columns, values_of
+from thiessen.columns import Columns
 from thiessen.elementwise import Array
 from thiessen.search.landscape import Landscape
 from thiessen.space import Config, Space
@@ -118,32 +119,52 @@ class Trials:
         return np.isin(self.states, ["succeeded", "diverged", "pruned"]) | self.is_broken
 
     @cached_property
+    def counted(self) -> Array:
+        """The loss that each counts with in the landscape, NaN where it diverged.
+
+        A pruned one counts with its last, and with no less than the median of those that succeeded before it.
+        """
+        counted = np.where(self.succeeded, self.losses, np.nan)
+        is_pruned = self.states == "pruned"
+        if not is_pruned.any():
+            return counted
+        median = _Median()
+        for at in np.flatnonzero(self.succeeded | is_pruned).tolist():
+            if is_pruned[at]:
+                counted[at] = np.maximum(self.losses[at], median.value)  # NaN if either is
+            else:
+                median.add(float(self.losses[at]))
+        return counted
+
+    @cached_property
     def landscape(self) -> Landscape:
         """The nearest-neighbour model that the next proposal would be judged by."""
         landscape = Landscape(self.space)
-        (places,) = self.teaches.nonzero()
-        is_pruned = self.states[places] == "pruned"
-        bounds = [0, *(np.flatnonzero(np.diff(is_pruned)) + 1).tolist(), len(places)]
-        for begin, end in pairwise(bounds):
-            run = places[begin:end]
-            if len(run) and is_pruned[begin]:
-                for at in run.tolist():
-                    config = config_of(self.space, self.codes[:, at])
-                    last = self.losses[at]
-                    landscape.observe_pruned(int(self.numbers[at]), config, None if np.isnan(last) else last)
-            elif len(run):
-                losses = np.where(self.succeeded[run], self.losses[run], np.nan)
-                landscape.observe_each(self.numbers[run].tolist(), self.points[run], losses.tolist())
+        there = self.teaches
+        landscape.observe_each(self.numbers[there].tolist(), self.points[there], self.counted[there].tolist())
         return landscape
 
 
-def config_of(space: Space, codes: Array) -> Config:
-    """Return the config of a row of codes."""
-    return {
-        name: values_of(dimension, code)[0]
-        for (name, dimension), code in zip(space.dimensions.items(), codes[:, np.newaxis], strict=True)
-        if not np.isnan(code[0])
-    }
+class _Median:
+    """The median of numbers that come one by one."""
+
+    def __init__(self) -> None:
+        self._below: list[float] = []  # heaps; this one of the numbers with the other sign
+        self._above: list[float] = []
+
+    def add(self, number: float) -> None:
+        heappush(self._above, -heappushpop(self._below, -number))
+        if len(self._above) > len(self._below):
+            heappush(self._below, -heappop(self._above))
+
+    @property
+    def value(self) -> float:
+        """NaN of none."""
+        if not self._below:
+            return math.nan
+        low, high = -self._below[0], (self._above or [0.0])[0]
+        # Each scaled first, as the landscape does: the difference of two huge losses overflows.
+        return low if len(self._below) > len(self._above) else min(max(low * 0.5 + high * 0.5, low), high)
 
 
 def on(trials: Trials, names: Sequence[str]) -> Trials:
