@@ -8,6 +8,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from app.lifecycle.columns import Histories
+from app.lifecycle.figures import Figures
 from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
 from app.lifecycle.judge import Judge
@@ -28,6 +29,7 @@ class House:
     allow_private_webhooks: bool
     memory: Memory = field(default_factory=Memory)
     histories: Histories = field(default_factory=Histories)
+    figures: Figures = field(default_factory=Figures)
     judge: Judge = field(default_factory=Judge)
     replays: Replays = field(default_factory=Replays)
     waiting: Waiting = field(default_factory=Waiting)

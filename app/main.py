@@ -15,6 +15,7 @@ from app.api import (
     best,
     events,
     export,
+    figures,
     health,
     history,
     leases,
@@ -113,6 +114,7 @@ def build(settings: Settings) -> FastAPI:
         studies,
         trials,
         export,
+        figures,
         history,
         replay,
         events,
@@ -124,7 +126,7 @@ def build(settings: Settings) -> FastAPI:
         webhooks,
     ):
         app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
-    for router in (studies, trials, export, history, replay, events, optuna):
+    for router in (studies, trials, export, figures, history, replay, events, optuna):
         app.include_router(
             router.router,
             prefix=IN_PROJECT.rstrip("/"),

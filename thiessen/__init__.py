@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from thiessen.client import Client
     from thiessen.errors import ThiessenError
     from thiessen.opening import connect, minimize, open_study
+    from thiessen.showing import side_by_side
     from thiessen.space import Boolean, Categorical, Float, Int, Ordinal, Space
     from thiessen.study import Result, Study
     from thiessen.trial import Diverged, Pruned, Trial
@@ -34,6 +35,7 @@ __all__ = [
     "connect",
     "minimize",
     "open_study",
+    "side_by_side",
 ]
 
 _HOMES = {
@@ -47,6 +49,7 @@ _HOMES = {
     "connect": "thiessen.opening",
     "minimize": "thiessen.opening",
     "open_study": "thiessen.opening",
+    "side_by_side": "thiessen.showing",
 }
 
 

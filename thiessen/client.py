@@ -20,6 +20,7 @@ from thiessen.contract import (
     Best,
     BestConfig,
     Failure,
+    Figure,
     Heartbeat,
     HeartbeatAnswer,
     History,
@@ -47,6 +48,7 @@ from thiessen.contract import (
 from thiessen.contract.words import Answer, Request
 
 if TYPE_CHECKING:
+    from thiessen.figures import Wanted
     from thiessen.space import Space
     from thiessen.study import Direction
     from thiessen.study import Study as OpenStudy
@@ -164,6 +166,12 @@ class Client:
     def history(self, name: str, *, most: int | None = None) -> History:
         """Return the finished trials of a study as columns, all or at most so many. Raises StudyNotFound."""
         return self._send(History, "GET", self._studies(name, "history"), most=most)
+
+    def figure(self, name: str, figure: str, wanted: "Wanted | None" = None) -> dict[str, Any]:
+        """Return a figure of a study as plotly's JSON. Raises StudyNotFound, InvalidRequest."""
+        chosen = {} if wanted is None else vars(wanted)
+        drawn = self._send(Figure, "GET", self._studies(name, "figures", figure), **chosen)
+        return drawn.model_dump()
 
     def best_of_all(self, *, top: int = 10) -> list[BestConfig]:
         """Return the best config of each study, those of the newest studies first."""

@@ -75,7 +75,7 @@ class Columns:
                 values = [config.get(name, math.nan) for config in configs]
                 codes[:, at] = _codes(dimension, values)
                 if isinstance(dimension, Float) and set(map(type, values)) != {float}:
-                    has_whole_floats |= [type(value) is int for value in values]
+                    has_whole_floats |= np.array([type(value) is int for value in values], bool)
             points = self.encoded(codes)
         except (KeyError, TypeError, ValueError):
             for config in configs:
@@ -92,6 +92,21 @@ class Columns:
     def has_whole_floats(self, config: Config) -> bool:
         """Say whether a config has a whole number where a float is due, which its row does not tell."""
         return int in map(type, map(config.get, self._float_names))
+
+
+def values_of(dimension: Dimension, codes: Array) -> list[Any]:
+    """Return what the codes of a dimension stand for, None where it was inactive."""
+    values: list[Any]
+    if isinstance(dimension, Float):
+        values = codes.tolist()
+        return values
+    inactive = np.isnan(codes)
+    whole = np.where(inactive, 0, codes).astype(np.int64)
+    if isinstance(dimension, Int):
+        values = whole.tolist()
+        return [None if absent else value for value, absent in zip(values, inactive.tolist(), strict=True)]
+    choices = [*(dimension.values() or ()), None]
+    return [choices[code] for code in np.where(inactive, len(choices) - 1, whole).tolist()]
 
 
 class _Maps(Protocol):

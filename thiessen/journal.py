@@ -31,6 +31,10 @@ class Memory:
     def keep(self) -> None:
         """It is kept as well as it ever will be."""
 
+    def written(self) -> Sequence[Entry]:
+        """Return all lines."""
+        return self.entries
+
     def close(self) -> None:
         """There is nothing to let go of."""
 
@@ -70,6 +74,16 @@ class Journal:
         self._file.flush()
         os.fsync(self._file.fileno())
 
+    def written(self) -> Sequence[Entry]:
+        """Return all lines as they are in the file, also when it was closed here. Raises JournalError."""
+        if not self._file.closed:
+            self._file.flush()
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            raise JournalError(f"cannot read {self.path}: {error.strerror}.") from error
+        return self._parsed(content[: content.rfind(b"\n") + 1])
+
     def close(self) -> None:
         """Close the file, and let others write it."""
         self._file.close()
@@ -80,6 +94,9 @@ class Journal:
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
             self._file.truncate(len(whole))
+        return self._parsed(whole)
+
+    def _parsed(self, whole: bytes) -> list[Entry]:
         return [self._entry(number, text) for number, text in enumerate(whole.splitlines(), start=1)]
 
     def _entry(self, number: int, text: bytes) -> Entry:

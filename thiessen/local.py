@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from math import isfinite
 from threading import RLock
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from thiessen.errors import Ended, JournalDiffers, JournalError
 from thiessen.integrations import KNOWN
@@ -29,6 +29,9 @@ from thiessen.search.stopping import Curve, judged
 from thiessen.space import Config, Space, config_key
 from thiessen.study import Direction, Result
 from thiessen.trial import Asked, Ending
+
+if TYPE_CHECKING:
+    from thiessen.figures import Figure, Wanted
 
 TRIALS: Final = 100  # of a study that is not told how many
 MOST_CURVES: Final = 1000  # of trials that have ended, the last ones: those that others are judged by
@@ -87,10 +90,10 @@ class Local:
 
     def __init__(self, name: str, journal: Journal | Memory | None, told: Told, trials: int | None) -> None:
         self.name = name
-        self._journal = journal
+        self._journal = Memory() if journal is None else journal
         self._is_closed = False
         self._lock = RLock()
-        entries = [] if journal is None else journal.entries
+        entries: Sequence[Entry] = self._journal.entries
         if entries:
             record = self._record(entries)
             self._terms = self._agreed(record, entries[0], told)
@@ -282,11 +285,30 @@ class Local:
             self._keep()
             self.max_trials = trials
 
+    def figure(self, name: str, wanted: "Wanted") -> "Figure":
+        from thiessen.figures import FigureError, figure
+        from thiessen.figures.sources import of_journal
+
+        if name == "timeline":
+            raise FigureError(
+                "timeline: a journal keeps no times and no slots. A study on a server has this figure."
+            )
+        with self._lock:
+            trials = of_journal(
+                self.name,
+                self.space,
+                self.direction,
+                self._journal.written(),
+                neighbours=getattr(self._terms.strategy, "neighbours", 1),
+                metric=self._metric,
+                running=set(self._running),
+            )
+        return figure(name, trials, wanted)
+
     def close(self) -> None:
         with self._lock:
             self._is_closed = True
-            if self._journal is not None:
-                self._journal.close()
+            self._journal.close()
 
     def _compare(self, result: Result) -> None:
         if _has_succeeded(result) and (self.best is None or _rank(result) < _rank(self.best)):
@@ -304,12 +326,17 @@ class Local:
         )
 
     def _losses(self, curve: Sequence[tuple[int, Mapping[str, float]]]) -> Curve:
-        metric = "" if self._terms.stopping is None else self._terms.stopping["metric"]
+        metric = self._metric
         return [
             (float(step), self._terms.loss(float(metrics[metric])))
             for step, metrics in curve
-            if metric in metrics
+            if metric is not None and metric in metrics
         ]
+
+    @property
+    def _metric(self) -> str | None:
+        """The metric that trials are stopped by."""
+        return None if self._terms.stopping is None else self._terms.stopping["metric"]
 
     def _last(self, curve: Sequence[tuple[int, Mapping[str, float]]]) -> float | None:
         """Return the last value reported of the metric that trials are judged by."""
@@ -327,12 +354,10 @@ class Local:
             raise JournalError(f"{self.name} was closed; open it again to go on.")
 
     def _add(self, entry: Entry) -> None:
-        if self._journal is not None:
-            self._journal.add(entry)
+        self._journal.add(entry)
 
     def _keep(self) -> None:
-        if self._journal is not None:
-            self._journal.keep()
+        self._journal.keep()
 
 
 def _has_succeeded(result: Result) -> bool:

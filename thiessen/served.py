@@ -55,6 +55,7 @@ from thiessen.trial import Asked, Ending
 
 if TYPE_CHECKING:
     from thiessen.client import Client
+    from thiessen.figures import Figure, Wanted
 
 TASK: Final = "program"  # of studies whose trials are tried by the programs that ask for them
 OFFLINE_SECONDS: Final = 3600.0
@@ -289,6 +290,14 @@ class Served:
             )
             for each in self._client.best(self.name, top=top)
         ]
+
+    def figure(self, name: str, wanted: "Wanted") -> "Figure":
+        from thiessen.figures import FigureError
+
+        try:
+            return self._client.figure(self.name, name, wanted)
+        except InvalidRequest as error:
+            raise FigureError(str(error)) from error
 
     def extend(self, trials: int) -> None:
         self._client.change_study(self.name, StudyChanges(max_trials=trials))

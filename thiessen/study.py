@@ -14,6 +14,9 @@ from thiessen.trial import Asked, Ending, Keeper, Trial, ending
 
 if TYPE_CHECKING:
     import pandas as pd
+    import plotly.graph_objects as go
+
+    from thiessen.figures import Figure, Others, Theme, Wanted
 
 Objective = Callable[[Trial], float]
 Direction = Literal["minimize", "maximize"]
@@ -67,6 +70,9 @@ class StudyKeeper(Keeper, Protocol):
 
     def extend(self, trials: int) -> None:
         """Have so many trials in all."""
+
+    def figure(self, name: str, wanted: "Wanted") -> "Figure":
+        """Return a figure as plotly's JSON. Raises FigureError."""
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -171,6 +177,31 @@ class Study:
         ]
         columns = ["trial", "state", "value", *self.space.dimensions]
         return pd.DataFrame(rows, columns=columns).set_index("trial")
+
+    def figure(
+        self,
+        name: str,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        others: "Others" = "best",
+        candidates: int = 1,
+        metric: str | None = None,
+        theme: "Theme" = "light",
+    ) -> "go.Figure":
+        """Return a figure of plotly; a notebook shows it.
+
+        There are history, landscape, slice, parallel, importance, curves, timeline, distribution and
+        interaction. `x` and `y` are the dimensions of those that have two. In a landscape the other
+        dimensions stand where they are in the `best` config, or are `ignored`, and the candidates of so many
+        of the latest proposals are marked. `metric` is what curves are of. Raises FigureError.
+        """
+        from thiessen.figures import Wanted, check
+        from thiessen.showing import shown
+
+        wanted = Wanted(x=x, y=y, others=others, candidates=candidates, metric=metric, theme=theme)
+        check(name, wanted)
+        return shown(self._keeper.figure(name, wanted))
 
     def optimize(
         self,

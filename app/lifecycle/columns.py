@@ -19,9 +19,9 @@ from pydantic_core import to_json
 from app.domain.study import Study, StudyId
 from app.domain.trial import TrialState
 from app.storage import Step, observations, studies
-from thiessen.columns import Columns
+from thiessen.columns import Columns, values_of
 from thiessen.elementwise import Array
-from thiessen.space import Dimension, Float, Int
+from thiessen.search.history import BROKEN
 
 PAGE: Final = 1000  # observations read at once
 PIECE: Final = 8192  # values written at once: a few hundred microseconds, in which nobody else runs
@@ -33,13 +33,14 @@ _STATES: Final = [state.value for state in TrialState]
 
 @dataclass(frozen=True)
 class Shown:
-    """FinishedTrials trials as columns, all or some; `finished` counts all."""
+    """Finished trials as columns, all or some; `finished` counts all."""
 
     watermark: int
     finished: int
     numbers: list[int]
     states: list[str]
     losses: Array
+    is_broken: Array  # whether it failed by a cause that speaks of its config
     codes: Array  # a row for each dimension
 
 
@@ -56,6 +57,7 @@ class FinishedTrials:
         """Begin anew."""
         self.watermark = 0
         self._trials, self._states, self._losses = array("i"), bytearray(), array("d")
+        self._broken = bytearray()
         self._codes: Array = np.empty((self._dimensions, PAGE))
         self._row_of = array("i")  # of each trial, the latest; -1 without one
         self._counts = bytearray()  # of each row, whether it does
@@ -81,6 +83,7 @@ class FinishedTrials:
             self._trials.append(each.trial)
             self._states.append(_STATES.index(each.outcome))
             self._losses.append(math.nan if each.loss is None else each.loss)
+            self._broken.append(each.outcome == TrialState.FAILED and each.cause in BROKEN)
             self._row_of.extend([-1] * (each.trial + 1 - len(self._row_of)))
             if (before := self._row_of[each.trial]) >= 0:
                 self._counts[before] = False
@@ -106,6 +109,7 @@ class FinishedTrials:
             numbers=trials[rows].tolist(),
             states=[_STATES[state] for state in states[rows].tolist()],
             losses=losses[rows],
+            is_broken=np.frombuffer(bytes(self._broken), bool)[rows],
             codes=self._codes[:, rows],
         )
 
@@ -170,7 +174,7 @@ def _pieces(study: Study, shown: Shown) -> Iterator[bytes]:
     yield b',"config":{'
     for at, (name, dimension) in enumerate(study.spec.space.dimensions.items()):
         yield b"," * (at > 0) + to_json(name) + b":"
-        yield from _list(_values(dimension, shown.codes[at]))
+        yield from _list(values_of(dimension, shown.codes[at]))
     yield b"}}}"
 
 
@@ -181,18 +185,3 @@ def _list(values: list[Any]) -> Iterator[bytes]:
         piece = to_json(values[start : start + PIECE], inf_nan_mode="null")
         yield b"," * (start > 0) + piece[1:-1]
     yield b"]"
-
-
-def _values(dimension: Dimension, codes: Array) -> list[Any]:
-    """Return what the codes of a dimension stand for, None where it was inactive."""
-    values: list[Any]
-    if isinstance(dimension, Float):
-        values = codes.tolist()
-        return values
-    inactive = np.isnan(codes)
-    whole = np.where(inactive, 0, codes).astype(np.int64)
-    if isinstance(dimension, Int):
-        values = whole.tolist()
-        return [None if absent else value for value, absent in zip(values, inactive.tolist(), strict=True)]
-    choices = [*(dimension.values() or ()), None]
-    return [choices[code] for code in np.where(inactive, len(choices) - 1, whole).tolist()]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Row, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -243,6 +243,54 @@ def curves_of(
             select(trials.c.id).where(trials.c.study_id == study_id, trials.c.number == trial)
         ).scalar_one()
         yield trial, curve(tx, trial_id, attempt)
+
+
+def curves_of_trials(
+    tx: Transaction, study_id: StudyId, numbers: Sequence[int]
+) -> dict[int, list[dict[str, Any]]]:
+    """Return the points of the last attempt of each of these trials that reported any, by trial."""
+    statement = (
+        select(trials.c.number, reports.c.attempt, reports.c.points)
+        .join(reports, reports.c.trial_id == trials.c.id)
+        .where(trials.c.study_id == study_id, trials.c.number.in_(numbers))
+        .order_by(trials.c.number, reports.c.attempt, reports.c.first_step)
+    )
+    curves: dict[int, list[dict[str, Any]]] = {}
+    last: dict[int, int] = {}
+    for number, attempt, points in tx.execute(statement):
+        if last.get(number) != attempt:
+            last[number], curves[number] = attempt, []
+        curves[number].extend(points)
+    return curves
+
+
+class Tried(NamedTuple):
+    """Where and when an attempt was, and what came of it."""
+
+    trial: int
+    worker: str
+    device: str
+    started_at: datetime
+    ended_at: datetime | None
+    outcome: str | None
+
+
+def from_trial(tx: Transaction, study_id: StudyId, first: int) -> list[Tried]:
+    """Return the attempts of the trials numbered from `first` on."""
+    statement = (
+        select(
+            trials.c.number,
+            attempts.c.worker,
+            attempts.c.device,
+            attempts.c.started_at,
+            attempts.c.ended_at,
+            attempts.c.outcome,
+        )
+        .join(attempts, attempts.c.trial_id == trials.c.id)
+        .where(trials.c.study_id == study_id, trials.c.number >= first)
+        .order_by(trials.c.number, attempts.c.number)
+    )
+    return [Tried._make(row) for row in tx.execute(statement)]
 
 
 def curves_under_way(tx: Transaction, study_id: StudyId) -> dict[int, list[dict[str, Any]]]:

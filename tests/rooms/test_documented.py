@@ -144,8 +144,8 @@ def test_the_extras_are_those_that_are_promised():
     project = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]
 
     assert set(project["optional-dependencies"]) == {
-        "server", "worker", "optimizers", "ray", "mlflow", "optuna", "pandas", "parquet", "sklearn",
-        "tensorboard", "tune", "all", "dev",
+        "server", "worker", "optimizers", "figures", "ray", "mlflow", "optuna", "pandas", "parquet",
+        "sklearn", "tensorboard", "tune", "all", "dev",
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ HOUSE = Path(__file__).parents[2]
 ROOMS = ("thiessen", "app", "worker", "optimizers")
 
 PURE = "The search is pure"
+DRAWN = "Figures are pure"
 LIGHT = "What users import stays light"
 SERVER = "The server neither trains nor calls itself"
 WORKER = "The worker speaks HTTP only"
@@ -45,7 +46,7 @@ def test_the_rules_hold(house):
     ran = lint(house)
 
     assert ran.returncode == 0, ran.stdout
-    assert "7 kept, 0 broken" in ran.stdout
+    assert "8 kept, 0 broken" in ran.stdout
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,8 @@ def test_the_rules_hold(house):
         ("thiessen/numbers.py", "from pathlib import Path", PURE),
         ("thiessen/search/biased.py", "from thiessen.contract.leases import Lease", PURE),
         ("thiessen/search/random.py", "import thiessen.integrations", PURE),
+        ("thiessen/figures/history.py", "import plotly.graph_objects", DRAWN),
+        ("thiessen/figures/sources.py", "from pathlib import Path", DRAWN),
         ("thiessen/contract/words.py", "import app.domain.trial", LIGHT),
         ("thiessen/cli/tables.py", "import torch", LIGHT),
         ("thiessen/opening.py", "import ray", LIGHT),

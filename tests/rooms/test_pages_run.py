@@ -15,6 +15,7 @@ USUAL = "http://127.0.0.1:8000"
 PAGES = (
     "README.md",
     "docs/how-to/own-program.md",
+    "docs/how-to/figures.md",
     "docs/how-to/scikit-learn.md",
     "docs/how-to/optuna.md",
     "docs/how-to/ray-tune.md",

@@ -32,7 +32,7 @@ COMMANDS = [
     ("serve",), ("worker",), ("demo",), ("best",), ("replay",), ("run",), ("doctor",),
     ("study", "create"), ("study", "list"), ("study", "show"), ("study", "watch"), ("study", "pause"),
     ("study", "resume"), ("study", "stop"), ("study", "extend"), ("study", "export"), ("study", "import"),
-    ("study", "delete"), ("study", "schema"),
+    ("study", "figure"), ("study", "delete"), ("study", "schema"),
     ("trial", "show"), ("trial", "why"), ("trial", "retry"), ("trial", "cancel"),
     ("db", "upgrade"), ("db", "check"), ("db", "backup"), ("task", "list"), ("task", "space"),
     ("optuna", "import"), ("optuna", "export"),

@@ -16,6 +16,7 @@ from thiessen import Float, Int, Space, minimize
 from thiessen.cli.main import build
 from thiessen.cli.output import _csv
 from thiessen.contract import Failure, LeaseRequest, OfferedTask, StudySpec, WorkerSpec
+from thiessen.figures import Wanted
 
 SPACE = Space(lr=Float(1e-4, 1.0, log=True), layers=Int(1, 8))
 
@@ -101,6 +102,23 @@ def test_a_study_is_deleted_after_a_question(server, run):
     assert server.study("bowl").archived_at is None
     assert "stopped and hidden" in run("study", "delete", "bowl", input="y\n")
     assert "gone" in run("study", "delete", "bowl", "--purge", "--yes")
+
+
+@pytest.mark.usefixtures("bowls")
+def test_a_figure_is_written_as_a_page_or_as_what_plotly_draws(server, run, tmp_path: Path):
+    page, drawn = tmp_path / "landscape.html", tmp_path / "landscape.json"
+    assert f"is in {page}" in run("study", "figure", "bowl", "landscape", "-o", page, "--x", "layers")
+    run("study", "figure", "bowl", "landscape", "--output", drawn, "--x", "layers")
+
+    assert json.loads(drawn.read_text()) == server.figure("bowl", "landscape", Wanted(x="layers"))
+    assert "Plotly.newPlot" in page.read_text()
+    for command, said in [
+        (("landscap", "-o", page), "'landscap' is no figure"),
+        (("history", "-o", tmp_path / "x.png"), "neither a page (.html) nor plotly's JSON (.json)"),
+        (("landscape", "-o", page, "--x", "depth"), "'depth' is no dimension"),
+        (("history", "-o", tmp_path / "no" / "x.json"), "cannot be written"),
+    ]:
+        assert said in run("study", "figure", "bowl", *command, code=1)
 
 
 @pytest.mark.usefixtures("bowls")

@@ -27,7 +27,7 @@ def register(commands: typer.Typer) -> None:
     study = typer.Typer(help="Create, read and change studies.", no_args_is_help=True)
     study.command()(create)
     study.command("list")(listed)
-    commands_of_one: list[Callable[..., None]] = [show, watch, pause, resume, stop, extend, export]
+    commands_of_one: list[Callable[..., None]] = [show, watch, pause, resume, stop, extend, export, figure]
     for command in commands_of_one:
         study.command()(command)
     study.command("import")(imported)
@@ -204,6 +204,46 @@ def imported(
     with connected(server) as client:
         study, trials = moved(client, file, name or file.stem, task)
     typer.echo(f"Study {study.name} has {trials} trials of {file} and is {study.state}.")
+
+
+def figure(
+    name: str,
+    kind: Annotated[str, typer.Argument(metavar="FIGURE", help="Say history, landscape, slice or another.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where it goes: a page (.html), or plotly's JSON (.json).")
+    ],
+    x: Annotated[str | None, typer.Option(help="A dimension, of figures that have two.")] = None,
+    y: Annotated[str | None, typer.Option(help="The other one.")] = None,
+    others: Annotated[
+        str, typer.Option(help="The other dimensions of a landscape: best or ignored.")
+    ] = "best",
+    metric: Annotated[str | None, typer.Option(help="What curves are of.")] = None,
+    theme: Annotated[str, typer.Option(help="For a light or for a dark page.")] = "light",
+    server: Server = LOCAL,
+) -> None:
+    """Write a figure of a study to a file.
+
+    Example: thiessen study figure digits-sgd landscape --output landscape.html
+    """
+    from thiessen.figures import FigureError, Wanted, check
+    from thiessen.showing import page
+
+    if output.suffix not in {".html", ".json"}:
+        raise CommandFailed(
+            f"{output} is neither a page (.html) nor plotly's JSON (.json). Name one of these."
+        )
+    wanted = Wanted(x=x, y=y, others=others, metric=metric, theme=theme)  # type: ignore[arg-type] # is checked
+    try:
+        check(kind, wanted)
+    except FigureError as error:
+        raise CommandFailed(str(error)) from error
+    with connected(server) as client:
+        drawn = client.figure(name, kind, wanted)
+    try:
+        page(drawn, output) if output.suffix == ".html" else output.write_text(json.dumps(drawn))
+    except OSError as error:
+        raise CommandFailed(f"{output} cannot be written: {error.strerror}.") from error
+    typer.echo(f"The {kind} of {name} is in {output}.")
 
 
 def delete(

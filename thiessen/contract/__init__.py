@@ -19,6 +19,7 @@ from thiessen.contract.access import (
     Tokens,
 )
 from thiessen.contract.events import Event, EventPage
+from thiessen.contract.figures import Figure
 from thiessen.contract.leases import (
     Diverged,
     Failure,
@@ -117,6 +118,7 @@ __all__ = [
     "Event",
     "EventPage",
     "Failure",
+    "Figure",
     "Heartbeat",
     "HeartbeatAnswer",
     "History",

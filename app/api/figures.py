@@ -1,0 +1,70 @@
+"""Figures of a study, as plotly draws them."""
+
+from http import HTTPStatus
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Header, Path, Query, Response
+from pydantic import Field
+
+from app.api.paths import Project, StudyName
+from app.api.studies import WRONG
+from app.domain.access import Principal, Scope
+from app.gate import needs
+from app.house import TheHouse
+from thiessen import contract
+from thiessen.contract.words import NO_NUL, NeverNull
+from thiessen.figures import MOST_CANDIDATES, Others, Theme, Wanted
+
+router = APIRouter(tags=["studies"])
+
+Reader = Annotated[Principal, needs(Scope.READ)]
+Kind = Literal[
+    "history",
+    "landscape",
+    "slice",
+    "parallel",
+    "importance",
+    "curves",
+    "timeline",
+    "distribution",
+    "interaction",
+]
+Word = Annotated[str, Field(min_length=1, max_length=100, pattern=NO_NUL)]
+
+
+@router.get(
+    "/studies/{name}/figures/{figure}",
+    response_model=contract.Figure,
+    responses={304: {"description": "It is the one that `If-None-Match` names."}, **WRONG},
+)
+async def read_figure(
+    name: StudyName,
+    figure: Annotated[Kind, Path(description="Which figure.", examples=["landscape"])],
+    house: TheHouse,
+    project: Project,
+    who: Reader,
+    *,
+    x: Annotated[
+        Word | None, NeverNull(), Query(description="A dimension, of figures that have two.")
+    ] = None,
+    y: Annotated[Word | None, NeverNull(), Query(description="The other one.")] = None,
+    others: Annotated[
+        Others,
+        Query(description="Where a landscape has the other dimensions: at the best config, or nowhere."),
+    ] = "best",
+    candidates: Annotated[
+        int,
+        Query(ge=0, le=MOST_CANDIDATES, description="Of how many of the latest proposals they are marked."),
+    ] = 1,
+    metric: Annotated[Word | None, NeverNull(), Query(description="What curves are of.")] = None,
+    theme: Annotated[Theme, Query(description="For a light or for a dark page.")] = "light",
+    if_none_match: Annotated[str | None, Header(description="The `ETag` of the one that is known.")] = None,
+) -> Response:
+    """Return a figure of a study as the JSON that plotly draws."""
+    del who
+    wanted = Wanted(x=x, y=y, others=others, candidates=candidates, metric=metric, theme=theme)
+    drawn = await house.figures.drawn(house.store, house.histories, project, name, figure, wanted)
+    headers = {"ETag": f'"{drawn.tag}"', "Cache-Control": "private, no-cache"}
+    if if_none_match is not None and drawn.tag in if_none_match:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(drawn.written, media_type="application/json", headers=headers)

@@ -1,0 +1,169 @@
+"""Figures of studies, drawn here and kept as they are sent until something happens in the study."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, replace
+from functools import partial
+from hashlib import sha256
+from math import isnan
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from pydantic_core import to_json
+
+from app.domain.errors import InvalidRequest
+from app.domain.listing import Listing
+from app.domain.study import Standing, Study
+from app.domain.trial import Origin, TrialState
+from app.lifecycle.columns import Histories, Shown
+from app.storage import Store, Transaction, attempts, clock, pages, studies, whole
+from thiessen.figures import FigureError, Wanted, figure
+from thiessen.figures.curves import chosen
+from thiessen.figures.sources import proposed
+from thiessen.figures.timeline import MOST_ATTEMPTS
+from thiessen.figures.trials import LATEST, MOST_UNFINISHED, Attempt, Trials, Unfinished
+from thiessen.version import __version__
+
+MOST_BYTES: Final = 16_000_000  # of figures kept at once
+SETTLED: Final = frozenset({"slice", "parallel", "importance", "distribution", "interaction"})
+"""The figures that show finished trials alone: they change when a trial ends, others with every event."""
+
+
+class Drawn(NamedTuple):
+    """A figure as JSON, and a short text that another one does not have."""
+
+    written: bytes
+    tag: str
+
+
+class Figures:
+    """Draws one figure at a time: the others wait, and no thread waits with them."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._lock = Lock()
+        self._busy = asyncio.Lock()
+
+    async def drawn(
+        self, store: Store, histories: Histories, project: str, name: str, kind: str, wanted: Wanted
+    ) -> Drawn:
+        """Return a figure of a study. Raises StudyNotFound, InvalidRequest."""
+        study: Study = await store.seen(partial(studies.named, project=project, name=name))
+        known = self._known(_tag(study.standing, kind, wanted))
+        if known is not None:
+            return known
+        async with self._busy:
+            return await asyncio.to_thread(self._draw, store, histories, project, name, kind, wanted)
+
+    def _draw(
+        self, store: Store, histories: Histories, project: str, name: str, kind: str, wanted: Wanted
+    ) -> Drawn:
+        study, shown = histories.shown(store.read, project, name, None)
+        tag = _tag(study.standing, kind, wanted)
+        known = self._known(tag)
+        if known is not None:  # drawn while this one waited
+            return known
+        trials = _with_more(store, study, _trials(study, shown), kind)
+        try:
+            written = to_json(figure(kind, trials, wanted))
+        except FigureError as error:
+            raise InvalidRequest(str(error)) from error
+        self._keep(tag, written)
+        return Drawn(written, tag)
+
+    def _known(self, tag: str) -> Drawn | None:
+        with self._lock:
+            if tag not in self._kept:
+                return None
+            self._kept.move_to_end(tag)
+            return Drawn(self._kept[tag], tag)
+
+    def _keep(self, tag: str, written: bytes) -> None:
+        with self._lock:
+            self._kept[tag] = written
+            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > self._most_bytes:
+                self._kept.popitem(last=False)
+
+
+def _tag(standing: Standing, kind: str, wanted: Wanted) -> str:
+    """Return what tells a figure from every other: of which moment of which study, and how it was wanted."""
+    moment = standing.observations if kind in SETTLED else standing.events
+    said = to_json([__version__, standing.id, moment, kind, *astuple(wanted)])
+    return sha256(said).hexdigest()[:32]
+
+
+def _trials(study: Study, shown: Shown) -> Trials:
+    """Return the finished trials for figures."""
+    spec = study.spec
+    return Trials(
+        study=spec.name,
+        space=spec.space,
+        direction=spec.direction.value,
+        numbers=np.array(shown.numbers, np.int64),
+        states=np.array(shown.states, dtype="U9"),
+        losses=shown.losses,
+        codes=shown.codes,
+        is_broken=shown.is_broken & spec.failures_repel,
+        neighbours=int(spec.strategy.get("neighbours") or 1),
+        metric=None if spec.stopping is None else spec.stopping["metric"],
+    )
+
+
+def _with_more(store: Store, study: Study, trials: Trials, kind: str) -> Trials:
+    """Return them with what else this figure shows."""
+    if kind in {"history", "landscape", "curves"}:
+        trials = replace(trials, unfinished=store.read(partial(_unfinished, study=study)))
+    if kind == "landscape":
+        rows = store.read(partial(_latest, study=study))
+        latest = [
+            proposed(row.number, row.config, row.reasons) for row in rows if row.origin is Origin.PROPOSED
+        ]
+        return replace(trials, latest=latest)
+    if kind == "curves":
+        read = partial(attempts.curves_of_trials, study_id=study.id, numbers=chosen(trials))
+        return replace(trials, curves={trial: _curve(points) for trial, points in store.read(read).items()})
+    if kind == "timeline":
+        return store.read(partial(_with_attempts, study=study, trials=trials))
+    return trials
+
+
+def _unfinished(tx: Transaction, study: Study) -> list[Unfinished]:
+    found: list[Unfinished] = []
+    for state in (TrialState.RUNNING, TrialState.QUEUED):
+        room = MOST_UNFINISHED - len(found)
+        lines = pages.page(tx, study, Listing(state=state), None, room) if room else []
+        found += [Unfinished(number=each.number, state=state.value, config=each.config) for each in lines]  # type: ignore[arg-type]
+    return sorted(found, key=lambda each: each.number)
+
+
+def _latest(tx: Transaction, study: Study) -> list[whole.Row]:
+    trials = study.standing.trials
+    return whole.rows(tx, study.id, max(trials - LATEST, 0), trials)
+
+
+def _curve(points: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, float]]]:
+    return [
+        (point["step"], {name: float(each) for name, each in point["metrics"].items()}) for point in points
+    ]
+
+
+def _with_attempts(tx: Transaction, study: Study, trials: Trials) -> Trials:
+    """Return the trials with the attempts of the latest of them."""
+    losses = dict(zip(trials.numbers.tolist(), trials.losses.tolist(), strict=True))
+    first = max(study.standing.trials - MOST_ATTEMPTS, 0)
+    found = [
+        Attempt(
+            trial=each.trial,
+            worker=each.worker,
+            device=each.device,
+            start=each.started_at.timestamp(),
+            end=None if each.ended_at is None else each.ended_at.timestamp(),
+            outcome=each.outcome,
+            loss=None if isnan(loss := losses.get(each.trial, np.nan)) else loss,
+        )
+        for each in attempts.from_trial(tx, study.id, first)
+    ]
+    return replace(trials, attempts=found, now=clock.read(tx).timestamp())

@@ -1,0 +1,82 @@
+"""Figures of a study, each in two steps: numbers, then a picture as plotly's JSON. No package draws here.
+
+A figure is one file with `numbers`, which tests read, and `picture`, which only arranges them.
+"""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Final, get_args
+
+from thiessen.figures import (
+    curves,
+    distribution,
+    history,
+    importance,
+    interaction,
+    landscape,
+    parallel,
+    slice,  # noqa: A004 - the name of the figure
+    timeline,
+)
+from thiessen.figures.theme import Figure, Theme
+from thiessen.figures.trials import Trials
+from thiessen.figures.wanted import MOST_CANDIDATES, FigureError, Others, Wanted
+
+__all__ = [
+    "FIGURES",
+    "MOST_CANDIDATES",
+    "Figure",
+    "FigureError",
+    "Others",
+    "Theme",
+    "Trials",
+    "Wanted",
+    "check",
+    "figure",
+    "side_by_side",
+]
+
+FIGURES: Final[Mapping[str, Callable[[Trials, Wanted], Figure]]] = MappingProxyType(
+    {
+        "history": lambda trials, wanted: history.picture(history.numbers(trials), wanted.theme),
+        "landscape": lambda trials, wanted: landscape.picture(
+            landscape.numbers(trials, wanted), wanted.theme
+        ),
+        "slice": lambda trials, wanted: slice.picture(slice.numbers(trials), wanted.theme),
+        "parallel": lambda trials, wanted: parallel.picture(parallel.numbers(trials), wanted.theme),
+        "importance": lambda trials, wanted: importance.picture(importance.numbers(trials), wanted.theme),
+        "curves": lambda trials, wanted: curves.picture(curves.numbers(trials, wanted), wanted.theme),
+        "timeline": lambda trials, wanted: timeline.picture(timeline.numbers(trials), wanted.theme),
+        "distribution": lambda trials, wanted: distribution.picture(
+            distribution.numbers(trials), wanted.theme
+        ),
+        "interaction": lambda trials, wanted: side_by_side({trials.study: trials}, wanted),
+    }
+)
+
+
+def figure(name: str, trials: Trials, wanted: Wanted) -> Figure:
+    """Return a figure of a study as plotly's JSON. Raises FigureError."""
+    check(name, wanted)
+    return FIGURES[name](trials, wanted)
+
+
+def side_by_side(searches: Mapping[str, Trials], wanted: Wanted) -> Figure:
+    """Return several searches of one space in panels, on one scale of colours. Raises FigureError."""
+    return interaction.picture(interaction.numbers(searches, wanted), wanted.theme)
+
+
+def check(name: str, wanted: Wanted) -> None:
+    """Raise FigureError where there is no such figure, or no such choice."""
+    if name not in FIGURES:
+        near = get_close_matches(name, FIGURES, n=1)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
+        raise FigureError(f"{name!r} is no figure; there are {', '.join(FIGURES)}.{meant}")
+    for what, said, choices in (("theme", wanted.theme, Theme), ("others", wanted.others, Others)):
+        if said not in get_args(choices):
+            raise FigureError(f"{what}: {said!r} is none of {', '.join(get_args(choices))}.")
+    if not 0 <= wanted.candidates <= MOST_CANDIDATES:
+        raise FigureError(
+            f"candidates: of 0 to {MOST_CANDIDATES} proposals they are drawn; got {wanted.candidates}."
+        )

@@ -1,0 +1,402 @@
+"""The nearest-neighbour model that the search believes in, on two of its dimensions."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from thiessen.elementwise import Array
+from thiessen.figures import marks, text
+from thiessen.figures.axes import Axis
+from thiessen.figures.cells import cells, centre
+from thiessen.figures.scale import ROOM, Scale
+from thiessen.figures.theme import THEMES, Figure, Theme, colours, drawn, upright
+from thiessen.figures.trials import Trials, on
+from thiessen.figures.wanted import Others, Wanted, two
+from thiessen.space import Config, Dimension
+
+MOST_CELLS: Final = 2000  # trials in the model: beyond, it is drawn on a grid
+HEIGHT: Final = 440  # pixels
+GRID: Final = 96  # points of it along an axis
+CROWDED: Final = 300  # marks, from which on they are smaller
+WHITE: Final = "#ffffff"
+THIN: Final[Mapping[str, str]] = {"pruned": "line-ew", "refused": "x-thin"}  # marks without an inside
+FIXED: Final = 4  # other dimensions that the caption names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """The points of the section that are nearest to one trial."""
+
+    x: Sequence[float]  # its corners, as they are drawn
+    y: Sequence[float]
+    trial: int | None
+    loss: float | None  # that the model expects here; None where it knows nothing finite
+    place: float  # of it on the scale of losses
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """The model at the middle of each field of a grid."""
+
+    x: Sequence[float]  # the edges of the columns, as they are drawn
+    y: Sequence[float]
+    place: Sequence[Sequence[float]]  # on the scale of losses: a row for each step up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """Something that stands at a point."""
+
+    x: float
+    y: float
+    state: str  # of a trial; `kept` and `refused` of candidates
+    told: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """What the figure shows."""
+
+    x: Axis
+    y: Axis
+    others: Others
+    fixed: Sequence[tuple[str, str]]  # the other dimensions, where they stand
+    model: int  # trials that the model is made of
+    neighbours: int
+    cells: Sequence[Cell]
+    grid: Grid | None
+    marks: Sequence[Mark]
+    left_out: int  # trials without a mark, as there are too many
+    best: Mark | None
+    scale: Scale
+
+
+def numbers(trials: Trials, wanted: Wanted) -> Numbers:
+    """Return the numbers of the figure. Raises FigureError."""
+    names = two(trials.space, wanted)
+    across, up = (Axis(name, trials.space.dimensions[name]) for name in names)
+    section = Section(trials if wanted.others == "best" else on(trials, names), *names)
+    scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
+    is_exact = section.is_plain and len(section.model) <= MOST_CELLS
+    shown, left_out = marks.some(np.where(trials.succeeded, trials.losses, np.nan))
+    best = trials.best
+    return Numbers(
+        x=across,
+        y=up,
+        others=wanted.others,
+        fixed=section.fixed,
+        model=len(section.model),
+        neighbours=trials.neighbours,
+        cells=_cells(section, across, up, scale) if is_exact else [],
+        grid=None if is_exact or not len(section.model) else _grid(section, across, up, scale),
+        marks=[*_trials(trials, names, shown, across, up), *_candidates(trials, wanted, across, up)],
+        left_out=len(left_out),
+        best=None if best is None else next(_trials(trials, names, [best], across, up), None),
+        scale=scale,
+    )
+
+
+class Section:
+    """The plane of two dimensions on which the others stand as in the best config."""
+
+    def __init__(self, trials: Trials, x: str, y: str) -> None:
+        self.trials = trials
+        self.model = trials.landscape
+        self._names = list(trials.space.dimensions)
+        self._dimensions: list[Dimension] = list(trials.space.dimensions.values())
+        self._axes = [trials.place(x), trials.place(y)]
+        self._others = [at for at in range(len(self._names)) if at not in self._axes]
+        self._units = self._start()
+        columns = trials.columns
+        [self.here] = columns.encoded(columns.decoded(self._units[np.newaxis]))  # a config on the plane
+
+    def _start(self) -> Array:
+        """Return where each dimension stands, as decoding takes it: the middle where the best has none."""
+        if self.trials.best is None:
+            return np.full(len(self._names), 0.5)
+        point = self.trials.points[self.trials.best].copy()
+        for at in range(len(point)):
+            point[at] = self._unit(at, point[at])
+        return np.where(np.isnan(point), 0.5, point)
+
+    def _unit(self, at: int, coordinates: Any) -> Any:
+        """Return coordinates along a dimension as decoding takes them: choices have theirs by their place."""
+        dimension = self._dimensions[at]
+        return coordinates if dimension.ordered else (coordinates + 0.5) / len(dimension.values() or ())
+
+    def points(self, x: Array, y: Array) -> Array:
+        """Return the points of configs with these two coordinates; what depends on them comes and goes."""
+        units = np.tile(self._units, (len(x), 1))
+        for at, coordinates in zip(self._axes, (x, y), strict=True):
+            units[:, at] = self._unit(at, coordinates)
+        columns = self.trials.columns
+        return columns.encoded(columns.decoded(units))
+
+    def between(self, x: Array, y: Array) -> Array:
+        """Return the points of the plane with these coordinates, also where no config has them."""
+        points = np.tile(self.here, (len(x), 1))
+        points[:, self._axes] = np.column_stack([x, y])
+        return points
+
+    @property
+    def fixed(self) -> list[tuple[str, str]]:
+        """The other dimensions and where they stand."""
+        axes = [(at, Axis(self._names[at], self._dimensions[at])) for at in self._others]
+        return [(axis.name, axis.value(float(self.here[at]))) for at, axis in axes]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether cells are those of a power diagram: both axes ordered, and nothing depends on them."""
+        axes = {self._names[at] for at in self._axes}
+        is_condition = any(axes & set(dimension.when or {}) for dimension in self._dimensions)
+        is_ordered = all(self._dimensions[at].ordered for at in self._axes)
+        is_there = not np.isnan(self.trials.points[:, self._axes]).any()
+        return is_ordered and is_there and not is_condition and self.trials.neighbours == 1
+
+    def diagram(self) -> list[list[tuple[float, float]]]:
+        """Return the corners of the cells, in unit coordinates."""
+        points = self.trials.points[self.trials.teaches]
+        return cells(points[:, self._axes], self._offsets(points)) if len(points) else []
+
+    def _offsets(self, points: Array) -> Array:
+        """Return the squared distances from the plane, as the search adds them up."""
+        total = np.zeros(len(points))
+        for at in self._others:
+            away = points[:, at] - self.here[at]
+            squared = away**2 if self._dimensions[at].ordered else (away != 0).astype(float)
+            is_in, is_here = ~np.isnan(points[:, at]), not np.isnan(self.here[at])
+            total += np.where(is_in & is_here, squared, is_in != is_here)
+        return total
+
+    def expected(self, points: Array) -> tuple[Array, list[int | None]]:
+        """Return the loss expected at points, NaN where none is known, and the nearest trials."""
+        found = self.model.nearest_each(points, neighbours=self.trials.neighbours)
+        worst = self.model.worst
+        losses = [np.nan if each.diverged else each.estimate(worst) for each in found]
+        return np.array(losses), [each.trial for each in found]
+
+
+def _cells(section: Section, across: Axis, up: Axis, scale: Scale) -> list[Cell]:
+    diagram = section.diagram()
+    if not diagram:
+        return []
+    middles = np.array([centre(corners) for corners in diagram])
+    losses, nearest = section.expected(section.between(middles[:, 0], middles[:, 1]))
+    places = _places(scale, losses)
+    return [
+        Cell(
+            x=marks.rounded(across.at(np.array([x for x, _ in corners]))),
+            y=marks.rounded(up.at(np.array([y for _, y in corners]))),
+            trial=trial,
+            loss=None if np.isnan(loss) else loss,
+            place=place,
+        )
+        for corners, trial, loss, place in zip(diagram, nearest, losses.tolist(), places, strict=True)
+    ]
+
+
+def _places(scale: Scale, losses: Array) -> list[float]:
+    """Return places on the scale; what diverged has the last."""
+    return marks.rounded(np.round(np.nan_to_num(scale.places(losses), nan=1.0), 3))
+
+
+def _grid(section: Section, across: Axis, up: Axis, scale: Scale) -> Grid:
+    x_edges, x = _steps(across)
+    y_edges, y = _steps(up)
+    columns, rows = np.meshgrid(x, y)
+    losses, _ = section.expected(section.points(columns.ravel(), rows.ravel()))
+    places = np.array(_places(scale, losses)).reshape(columns.shape)
+    return Grid(x=x_edges, y=y_edges, place=places.tolist())
+
+
+def _steps(axis: Axis) -> tuple[list[float], Array]:
+    """Return the edges of the fields along an axis as they are drawn, and where their middles are."""
+    if not axis.is_ordered:
+        many = len(axis.choices or ())
+        return [place - 0.5 for place in range(many + 1)], np.arange(many, dtype=float)
+    values = axis.dimension.values()
+    many = len(values) if values is not None and len(values) < GRID else GRID
+    edges = np.linspace(0, 1, many + 1)
+    if axis.is_log or many == 1:
+        edges = np.linspace(0, 1, GRID + 1)
+    return marks.rounded(axis.at(edges)), (edges[1:] + edges[:-1]) / 2
+
+
+def _trials(
+    trials: Trials, names: Sequence[str], places: Iterable[int], across: Axis, up: Axis
+) -> Iterator[Mark]:
+    """Yield the marks of finished trials."""
+    at = [trials.place(name) for name in names]
+    points = trials.points[:, at]
+    for place in places:
+        number = int(trials.numbers[place])
+        loss = trials.losses[place]
+        told = f"trial {number}" + ("" if np.isnan(loss) else f": {text.short(trials.value(loss))}")
+        found = _mark(points[place], number, str(trials.states[place]), told, across, up)
+        if found is not None:
+            yield found
+
+
+def _candidates(trials: Trials, wanted: Wanted, across: Axis, up: Axis) -> list[Mark]:
+    """Return the marks of what has not finished, and of the candidates of the latest proposals."""
+    latest = trials.latest[-wanted.candidates :] if wanted.candidates else ()
+    kept = {each.number for each in latest}
+    found = [
+        _mark(
+            _point(trials, each.config, across, up),
+            each.number,
+            each.state,
+            f"trial {each.number}",
+            across,
+            up,
+        )
+        for each in trials.unfinished
+        if each.number not in kept
+    ]
+    for each in latest:
+        told = f"kept: trial {each.number}"
+        found.append(_mark(_point(trials, each.config, across, up), each.number, "kept", told, across, up))
+        for config in each.refused:
+            told = f"refused before trial {each.number}"
+            found.append(_mark(_point(trials, config, across, up), each.number, "refused", told, across, up))
+    return [each for each in found if each is not None]
+
+
+def _point(trials: Trials, config: Config, across: Axis, up: Axis) -> Array:
+    dimensions = trials.space.dimensions
+    names = (across.name, up.name)
+    return np.array([dimensions[name].encode(config[name]) if name in config else np.nan for name in names])
+
+
+def _mark(point: Array, number: int, state: str, told: str, across: Axis, up: Axis) -> Mark | None:
+    """Return a mark, None where one of the two dimensions is inactive."""
+    if np.isnan(point).any():
+        return None
+    x, y = (
+        float(axis.among(point[place : place + 1], np.array([number]))[0])
+        for place, axis in enumerate((across, up))
+    )
+    return Mark(x=float(f"{x:.6g}"), y=float(f"{y:.6g}"), state=state, told=told)
+
+
+def picture(shown: Numbers, theme: Theme) -> Figure:
+    """Return the figure."""
+    tokens = THEMES[theme]
+    traces = [*_fields(shown, theme), *_filled(shown, theme)]
+    for state in (*marks.STATES, "refused", "kept"):
+        there = [each for each in shown.marks if each.state == state]
+        where = {"x": [each.x for each in there], "y": [each.y for each in there]}
+        if not there:
+            continue
+        look = _look(state, is_small=len(shown.marks) > CROWDED)
+        told = [each.told for each in there]
+        if state in THIN:  # on a halo, and in the legend without
+            halo = {**look, "line": {"width": 4.5, "color": WHITE}}
+            plain = {**look, "line": {"width": 2, "color": tokens.ink}}
+            unseen = {"showlegend": False, "hoverinfo": "skip", "hovertemplate": None}
+            traces.append(marks.trace("", halo, **where, **unseen))
+            traces.append(marks.trace(state, look, **where, text=told, showlegend=False))
+            traces.append(marks.trace(state, plain, x=[None], y=[None]))
+        else:
+            traces.append(marks.trace(state, look, **where, text=told))
+    if shown.best is not None:
+        traces.append(marks.star(theme, shown.best.x, shown.best.y, shown.best.told))
+    if shown.cells or shown.grid is not None:
+        traces.append(shown.scale.legend(theme, HEIGHT))
+    return drawn(
+        theme,
+        traces,
+        kind="landscape",
+        title="Landscape",
+        caption=caption(shown),
+        height=HEIGHT,
+        legend=True,
+        left=shown.y.room,
+        right=40,
+        bottom=ROOM,
+        plot_bgcolor=tokens.sunken,
+        xaxis=shown.x.layout(theme, most=6),
+        yaxis=shown.y.layout(theme, title=False),
+        annotations=[upright(theme, shown.y.title, shown.y.room)],
+    )
+
+
+def _look(state: str, *, is_small: bool) -> dict[str, Any]:
+    """Return a mark that can be read on every cell: dark on white, in either theme."""
+    tokens = THEMES["light"]
+    if state in THIN:
+        return {"symbol": THIN[state], "size": 8, "line": {"width": 2, "color": tokens.ink}}
+    symbol, colour, size = {
+        "succeeded": ("circle", tokens.ink, 7),
+        "diverged": ("triangle-up", tokens.diverged, 9),
+        "failed": ("x", tokens.failed, 8),
+        "cancelled": ("diamond", tokens.ink3, 7),
+        "running": ("circle-dot", tokens.running, 9),
+        "queued": ("square", tokens.ink3, 8),
+        "kept": ("circle-dot", tokens.ink, 13),
+    }[state]
+    line = {"width": 2.5 if state == "kept" else 1.5, "color": colour}
+    return {"symbol": symbol, "size": size - 2 if is_small else size, "color": WHITE, "line": line}
+
+
+def _fields(shown: Numbers, theme: Theme) -> list[Figure]:
+    """Return the grid as a trace, where there is one."""
+    if shown.grid is None:
+        return []
+    colour = {"zmin": 0, "zmax": 1, "colorscale": colours(theme), "showscale": False}
+    where = {"x": shown.grid.x, "y": shown.grid.y, "z": shown.grid.place}
+    return [{"type": "heatmap", "name": "model", "hoverinfo": "skip", **colour, **where}]
+
+
+def _filled(shown: Numbers, theme: Theme) -> list[Figure]:
+    """Return the cells, those of one colour together."""
+    tokens = THEMES[theme]
+    by_colour: dict[tuple[str, bool], list[Cell]] = {}
+    for cell in shown.cells:
+        by_colour.setdefault((shown.scale.colour(theme, cell.place), cell.loss is None), []).append(cell)
+    traces = []
+    for (colour, diverged), some in by_colour.items():
+        hatch = {"shape": "/", "fgcolor": tokens.diverged, "bgcolor": colour, "size": 7, "solidity": 0.15}
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": "cells of diverged trials" if diverged else "cells",
+                "showlegend": False,
+                "x": [x for cell in some for x in (*cell.x, cell.x[0], None)],
+                "y": [y for cell in some for y in (*cell.y, cell.y[0], None)],
+                "fill": "toself",
+                "fillcolor": colour,
+                "line": {"width": 0.6, "color": tokens.surface},
+                "hoverinfo": "skip",
+                **({"fillpattern": hatch} if diverged else {}),
+            }
+        )
+    return traces
+
+
+def caption(shown: Numbers) -> str:
+    """Return in words which model is shown, and where the other dimensions stand."""
+    if not shown.model:
+        return "No trial has finished yet: the search draws from everywhere."
+    many = (
+        "the nearest trial" if shown.neighbours == 1 else f"the mean of the {shown.neighbours} nearest trials"
+    )
+    told = f"The loss of {many}"
+    if shown.others == "ignored":
+        told += f" on these two dimensions alone: a projection of {text.count(shown.model, 'trial')}"
+    elif shown.fixed:
+        where = [f"{text.name(name)} {value}" for name, value in shown.fixed[:FIXED]]
+        more = len(shown.fixed) - FIXED
+        told += f", with {', '.join(where)}"
+        told += (f" and {more} more" if more > 0 else "") + ", as in the best config"
+    if shown.cells:
+        met = f"{len(shown.cells)} of {shown.model} cells"
+        told += f"; {met}"
+    elif shown.grid is not None:
+        told += f"; on a grid, of {text.count(shown.model, 'trial')}"
+    if shown.left_out:
+        told += f". Marks are the best {marks.KEPT} and the latest {marks.KEPT} trials"
+    return told + "."
