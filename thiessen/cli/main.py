@@ -44,7 +44,7 @@ def build() -> typer.Typer:
     doctor.register(commands)
     replay.register(commands)
     run.register(commands)
-    found = {entry.name: entry for entry in entry_points(group="thiessen.commands")}
+    found = entry_points(group="thiessen.commands")
     for room, names in ROOMS.items():
         if whose := stranger(room):
             for name in names:
@@ -53,8 +53,10 @@ def build() -> typer.Typer:
                     name, help=f"Not available: {whose}", context_settings=anything, add_help_option=False
                 )
                 refuse(_refusal(name, whose))
-        elif room in found:
-            found[room].load()(commands)
+            continue
+        for entry in found:
+            if entry.module.partition(".")[0] == room:
+                entry.load()(commands)
     return commands
 
 
