@@ -227,6 +227,7 @@ BEGINS = {
     "docs/how-to/secure.md": behind_a_door,
     "docs/how-to/slurm.md": with_a_token,
     "docs/how-to/trackers.md": with_study("tracked", trials=2),
+    "docs/how-to/wandb-sweep.md": a_server,
     "docs/how-to/webhooks.md": a_network_of_its_own,
 }
 
