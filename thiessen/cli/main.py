@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from thiessen.cli import demo, doctor, replay, run, studies, tasks, trials
+from thiessen.cli import compare, demo, doctor, replay, run, studies, tasks, trials
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.rooms import ROOMS, stranger
 from thiessen.version import __version__
@@ -38,6 +38,7 @@ def build() -> typer.Typer:
     )
     commands.callback(invoke_without_command=True)(_options)
     studies.register(commands)
+    compare.register(commands)
     trials.register(commands)
     tasks.register(commands)
     demo.register(commands)
