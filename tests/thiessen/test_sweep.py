@@ -174,8 +174,7 @@ def test_what_has_no_counterpart_is_refused_in_its_line(made, lines, said):
     ("command", "run"),
     [
         ("command: ['${env}', '${program}', '${args}']",
-         "/usr/bin/env train.py '--lr=float(1e-05,1.0,log)' '--layers=int(1,8)' "
-         "'--model.nesterov=boolean()'"),
+         "/usr/bin/env train.py '--lr=float(1e-05,1.0,log)' '--layers=int(1,8)' '--model.nesterov=boolean()'"),  # noqa: E501
         ("command: ['${interpreter}', -u, '${program}', '${args_no_hyphens}']",
          "python -u train.py 'lr=float(1e-05,1.0,log)' 'layers=int(1,8)' 'model.nesterov=boolean()'"),
         ("command: ['./train', '${args_no_boolean_flags}']",
