@@ -21,7 +21,7 @@ FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"`([\w./-]+\.\w+)`:$")
 LINE = re.compile(r"In `(\S+)`, above the line with `(.+)`:$")
 EMPTY = re.compile(r"`(\S+)`, empty")
-SECONDS = 180.0
+SECONDS = 600.0  # machines are busy
 
 # Runs one block after the other, as a prompt does, and tells whether each came to its end.
 PROMPT = """

@@ -18,7 +18,7 @@ from pathlib import Path
 HOUSE = Path(__file__).parents[2]
 OURS = [sys.executable, "-P", "-m", "thiessen.cli"]
 STARTS = {"serve": "Serving at", "worker": "Working for"}  # and what a program says that has started
-SECONDS = 60.0
+SECONDS = 120.0  # machines are busy
 BATCH = {"job-name", "array", "gpus-per-task", "cpus-per-task", "mem", "time", "signal", "requeue", "output"}
 
 

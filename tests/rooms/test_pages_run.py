@@ -61,6 +61,7 @@ HERE = {
 }
 # What must have been said when a page has been followed.
 SAID = {
+    "README.md": ["digits: completed", "Best configs of digits "],
     "docs/tutorial/first-study.md": [r"recorded (\S+)\nagain    \1\n"],
     "docs/how-to/any-program.md": ["train: 40 of 40 trials have ended"],
     "docs/how-to/own-strategy.md": [r"\d\d passed", "A draw by the rule of around_best"],

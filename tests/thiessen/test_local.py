@@ -67,6 +67,7 @@ def test_the_journal_is_named_after_the_objective(tmp_path: Path, monkeypatch: p
     assert (tmp_path / "lambda.jsonl").exists()
 
 
+@pytest.mark.row(8)
 def test_a_journal_is_replayed_by_the_command(tmp_path: Path) -> None:
     path = tmp_path / "bowl.jsonl"
     minimize(bowl, SPACE, trials=12, journal=path)
@@ -331,6 +332,7 @@ def test_an_objective_may_prune_itself() -> None:
     assert [(each.state, each.value) for each in study.results()] == [("pruned", 4.0)]
 
 
+@pytest.mark.row(8)
 def test_several_threads_try_each_trial_once(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     together: set[int] = set()
