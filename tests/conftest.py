@@ -56,6 +56,16 @@ class Postgres:
         with self._admin.connect() as connection:
             connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
 
+    @property
+    def socket(self) -> str:
+        return self._admin.url.query["host"]
+
+    def forget(self, user: str) -> None:
+        """Drop the database of a user's name, and the user."""
+        with self._admin.connect() as connection:
+            connection.execute(text(f"DROP DATABASE IF EXISTS {user} WITH (FORCE)"))
+            connection.execute(text(f"DROP ROLE IF EXISTS {user}"))
+
     def close(self) -> None:
         self._admin.dispose()
 

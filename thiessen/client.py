@@ -46,6 +46,7 @@ from thiessen.contract import (
     WorkerSpec,
 )
 from thiessen.contract.words import Answer, Request
+from thiessen.study import DEFAULT_PROJECT
 
 if TYPE_CHECKING:
     from thiessen.figures import Wanted
@@ -58,7 +59,6 @@ A = TypeVar("A", bound=Answer)
 TOKEN: Final = re.compile(r"thiessen_[A-Za-z0-9_-]+")
 
 LATER: Final = {httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS}
-DEFAULT_PROJECT: Final = "default"
 LONGEST_PAUSE: Final = 30.0  # seconds that a server may ask for
 RETRY_PAUSES: Final = (0.1, 0.4, 1.6)  # seconds; every call is idempotent, so asking again is harmless
 

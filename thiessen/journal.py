@@ -121,6 +121,17 @@ def line(entry: Entry) -> bytes:
     return json.dumps(entry, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
+def parsed(text: str) -> Entry:
+    """Return the document of a journal's text. Raises ValueError.
+
+    A last line that is not whole was never acknowledged.
+    """
+    entries = [json.loads(each) for each in text[: text.rfind("\n") + 1].splitlines()]
+    if not entries or not all(isinstance(entry, dict) for entry in entries):
+        raise ValueError("a journal is lines of JSON objects")
+    return document(entries)
+
+
 def document(entries: Sequence[Entry]) -> Entry:
     """Return the lines of a journal as the document of a study, with how many trials it is to have."""
     budgets = [entry["trials"] for entry in entries if "trials" in entry]

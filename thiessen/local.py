@@ -46,6 +46,7 @@ class Told:
     seed: int | None
     direction: Direction | None
     stopping: dict[str, Any] | None
+    command: str | None = None  # of the program that tries the trials, with what is the same in each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,7 @@ class Terms:
     seed: int
     direction: Direction
     stopping: dict[str, Any] | None
+    command: str | None
 
     @classmethod
     def of(cls, told: Told, space: Space, trials: int) -> "Terms":
@@ -67,6 +69,7 @@ class Terms:
             seed=0 if told.seed is None else told.seed,
             direction=told.direction or "minimize",
             stopping=told.stopping,
+            command=told.command,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -78,6 +81,7 @@ class Terms:
             "stopping": self.stopping,
             "duplicates": "forbid",
             "failures_repel": True,
+            **({} if self.command is None else {"command": self.command}),
         }
 
     def loss(self, value: float) -> float:
@@ -125,6 +129,7 @@ class Local:
             seed=record.seed,
             direction=head["study"].get("direction", "minimize"),
             stopping=head["study"].get("stopping"),
+            command=head["study"].get("command", told.command),  # older journals do not say
         )
         said = dict(vars(told))
         if told.strategy is not None:  # a grid is as fine as the first budget allowed
@@ -168,6 +173,10 @@ class Local:
             return Asked(
                 number=number, config=self._configs[number], seed=trial_seed(self._terms.seed, number)
             )
+
+    def ask_now(self) -> Asked:
+        """Nobody else has trials for which to wait."""
+        return self.ask()
 
     def _proposed(self) -> int:
         """Return the number of a new trial. Raises Ended."""

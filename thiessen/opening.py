@@ -12,13 +12,12 @@ from thiessen.journal import Journal
 from thiessen.local import TRIALS, Local, Told
 from thiessen.search.settings import strategy_from_json
 from thiessen.space import Space
-from thiessen.study import Direction, Objective, Study
+from thiessen.study import DEFAULT_PROJECT, Direction, Objective, Study
 
 if TYPE_CHECKING:
     from thiessen.client import Client
 
 BY_NAME: Final = "{name}.jsonl"
-DEFAULT_PROJECT: Final = "default"
 INSIDE: Final = "http://127.0.0.1"  # nobody listens there for us: it only has to be an address
 
 
@@ -92,16 +91,24 @@ def open_study(
     the default search, seed 0, the smallest value, no early stopping. Raises JournalDiffers where the journal
     holds another study, JournalInUse and JournalError.
     """
-    kept = None if journal is None else Journal(Path(journal))
-    name = "study" if kept is None else kept.path.stem
-    try:
-        told = Told(
+    return in_journal(
+        journal,
+        Told(
             space=space,
             strategy=None if strategy is None else strategy_from_json(strategy, KNOWN),
             seed=seed,
             direction=direction,
             stopping=None if stopping is None else _rule(stopping),
-        )
+        ),
+        trials,
+    )
+
+
+def in_journal(journal: str | Path | None, told: Told, trials: int | None) -> Study:
+    """Begin the study that is told of, or go on with that of the journal. Raises as `open_study` does."""
+    kept = None if journal is None else Journal(Path(journal))
+    name = "study" if kept is None else kept.path.stem
+    try:
         return Study(Local(name, kept, told, trials))
     except BaseException:
         if kept is not None:

@@ -16,7 +16,7 @@ LATER: Final = (ServerUnreachable, ServerFailed, TooManyRequests)  # the same ca
 
 T = TypeVar("T")
 
-log = logging.getLogger("thiessen.worker")
+log = logging.getLogger(__name__)
 
 
 class Stopped(Exception):  # noqa: N818 - says what happened

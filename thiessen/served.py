@@ -140,8 +140,10 @@ class Served:
         self.direction: Direction = "maximize" if study.direction == "maximize" else "minimize"
         self._client = client
         self._seed = study.seed
-        self._worker = re.sub(r"[^A-Za-z0-9._-]", "-", f"program-{socket.gethostname()}-{os.getpid()}")[:100]
-        self._offer = WorkerSpec(incarnation=token_hex(4), tasks=[OfferedTask(name=study.task)])
+        incarnation = token_hex(4)  # in the name too: a process may have several studies open
+        host = re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:60]
+        self._worker = f"program-{host}-{os.getpid()}-{incarnation}"
+        self._offer = WorkerSpec(incarnation=incarnation, tasks=[OfferedTask(name=study.task)])
         self._running: dict[int, Running] = {}
         self._is_closed = threading.Event()
         self._patience = Patience(stop=self._is_closed, offline_seconds=offline_seconds)
@@ -162,25 +164,30 @@ class Served:
         return next(iter(self.ranking(1)), None)
 
     def ask(self) -> Asked:
-        wait = 0.0
-        while True:
-            leases = self._until_answered(partial(self._lease, wait))
-            if leases:
-                [lease] = leases
-                self._running[lease.trial] = Running(lease)
-                self._begin_to_beat()
-                return Asked(number=lease.trial, config=lease.config, seed=lease.seed)
-            study = self._until_answered(lambda: self._client.study(self.name))
-            if study.state in {"completed", "stopped"}:
-                why = f" ({study.reason})" if study.reason else ""
-                raise Ended(f"{self.name} is {study.state}{why}.")
-            wait = WAIT_SECONDS
+        asked = self.ask_now()
+        while asked is None:
+            asked = self._asked(WAIT_SECONDS)
+        return asked
+
+    def ask_now(self) -> Asked | None:
+        return self._asked(0.0)
+
+    def _asked(self, wait: float) -> Asked | None:
+        """Return a trial, None where there was none for so many seconds. Raises Ended."""
+        leases = self._until_answered(partial(self._lease, wait))
+        if leases:
+            [lease] = leases
+            self._running[lease.trial] = Running(lease)
+            self._begin_to_beat()
+            return Asked(number=lease.trial, config=lease.config, seed=lease.seed)
+        study = self._until_answered(lambda: self._client.study(self.name))
+        if study.state in {"completed", "stopped"}:
+            why = f" ({study.reason})" if study.reason else ""
+            raise Ended(f"{self.name} is {study.state}{why}.")
+        return None
 
     def _lease(self, wait: float) -> list[Lease]:
         """Ask for a trial, as a worker that the server knows."""
-        if not self._is_registered:
-            self._client.register(self._worker, self._offer)
-            self._is_registered = True
         request = LeaseRequest(
             worker=self._worker,
             incarnation=self._offer.incarnation,
@@ -189,11 +196,15 @@ class Served:
             slot=Slot(name="program"),
             wait_seconds=wait,
         )
-        try:
-            return self._client.lease(request)
-        except WorkerUnknown:
-            self._is_registered = False
-            return []
+        for _ in range(2):  # once more where the server has forgotten the worker
+            if not self._is_registered:
+                self._client.register(self._worker, self._offer)
+                self._is_registered = True
+            try:
+                return self._client.lease(request)
+            except WorkerUnknown:
+                self._is_registered = False
+        return []
 
     def enqueue(self, config: Config) -> int:
         return self._added(config, None)

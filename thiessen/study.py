@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import count
 from threading import Event
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self
 
 from thiessen.errors import Ended, ThiessenError
 from thiessen.space import Config, Space
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from thiessen.figures import Figure, Others, Theme, Wanted
+
+DEFAULT_PROJECT: Final = "default"  # of studies of which nobody says whose they are
 
 Objective = Callable[[Trial], float]
 Direction = Literal["minimize", "maximize"]
@@ -55,6 +57,9 @@ class StudyKeeper(Keeper, Protocol):
 
     def ask(self) -> Asked:
         """Return the next trial. Raises Ended."""
+
+    def ask_now(self) -> Asked | None:
+        """Return the next trial, None where there is none as long as others run. Raises Ended."""
 
     def enqueue(self, config: Config) -> int:
         """Have a config tried before anything is proposed; return its trial. Raises SpaceError, Ended."""
@@ -139,6 +144,14 @@ class Study:
     def ask(self) -> Trial:
         """Return the next trial to try. Raises Ended when the budget is used up or no config is left."""
         return Trial(self._keeper, self._keeper.ask())
+
+    def ask_now(self) -> Trial | None:
+        """Return the next trial without waiting, None where there is none now. Raises Ended.
+
+        Only a study on a server ever has none: as many trials run as may, and some of them may come back.
+        """
+        asked = self._keeper.ask_now()
+        return None if asked is None else Trial(self._keeper, asked)
 
     def enqueue(self, config: Config) -> int:
         """Have a config tried next; return the number of its trial, of the old one where it has one."""

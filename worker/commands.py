@@ -182,7 +182,7 @@ def worker(
         threads=threads,
         tickets=daemon.Tickets(max_trials),
     )
-    trackers = _or_fail(tracking.NoTracker, lambda: tracking.chosen(track or ()))
+    trackers = or_fail(tracking.NoTracker, lambda: tracking.chosen(track or ()))
     try:
         with (
             tracking.Tracking(trackers) as tracked,
@@ -217,7 +217,7 @@ def _slots(wish: str, slots_per_device: int, threads: int | None) -> tuple[list[
     from worker.child import Place
     from worker.slot import Slot
 
-    chosen = _or_fail(devices.NoSuchDevice, lambda: devices.chosen(wish, slots_per_device))
+    chosen = or_fail(devices.NoSuchDevice, lambda: devices.chosen(wish, slots_per_device))
     threads = threads or devices.threads(len(chosen))
     os.environ.update(dict.fromkeys(READERS_OF_THREADS, str(threads)))  # read by children when they start
     ours = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -246,7 +246,8 @@ def _token(given: str | None, file: Path | None) -> str | None:
         raise CommandFailed(f"the token cannot be read from {file}: {error}.") from error
 
 
-def _or_fail(refusal: type[Exception], call: Callable[[], T]) -> T:
+def or_fail(refusal: type[Exception], call: Callable[[], T]) -> T:
+    """Return what the call does; what is refused ends the command."""
     try:
         return call()
     except refusal as error:
@@ -277,7 +278,7 @@ def _check_names(given: Sequence[str]) -> None:
 def _offers(wishes: Sequence[str]) -> "dict[str, Offer]":
     from worker import functions
 
-    offers = _or_fail(functions.NoSuchTask, lambda: functions.chosen(wishes))
+    offers = or_fail(functions.NoSuchTask, lambda: functions.chosen(wishes))
     if not offers:
         raise CommandFailed("no task is installed here; install a package that offers one.")
     _check_names(list(offers))

@@ -49,6 +49,12 @@ def test_every_command_and_option_is_documented(name, command):
     assert documented == options - {"--help"}
 
 
+def test_every_documented_command_is_one():
+    documented = set(re.findall(r"^## thiessen (.+)$", page("reference/commands.md"), re.MULTILINE))
+
+    assert documented == {name for name, _ in commands()}
+
+
 def test_every_route_is_documented(tmp_path):
     app = build_server(Settings(database=f"sqlite:///{tmp_path}/x.db"))
     documented = set(re.findall(r"`(?:GET|POST|PUT|PATCH|DELETE) (/[^`?]*)", page("reference/http.md")))

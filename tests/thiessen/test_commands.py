@@ -29,7 +29,8 @@ low = 0
 high = 1
 """
 COMMANDS = [
-    ("serve",), ("worker",), ("demo",), ("best",), ("replay",), ("run",), ("doctor",),
+    ("serve",), ("worker",), ("demo",), ("best",), ("replay",), ("run",), ("doctor",), ("compare",),
+    ("fleet", "ray"),
     ("study", "create"), ("study", "list"), ("study", "show"), ("study", "watch"), ("study", "pause"),
     ("study", "resume"), ("study", "stop"), ("study", "extend"), ("study", "export"), ("study", "import"),
     ("study", "figure"), ("study", "delete"), ("study", "schema"),

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from thiessen.cli.command_line import CommandLine
-from thiessen.cli.dimensions import KINDS, is_meant, read, value, written
+from thiessen.cli.dimensions import KINDS, is_meant, read, spelled, value, written
 from thiessen.cli.failure import CommandFailed
 from thiessen.space import Boolean, Categorical, Float, Int, Ordinal, Space
 
@@ -206,3 +206,16 @@ def test_a_flag_is_there_or_not_and_a_boolean_says_which():
 def test_what_has_no_clear_meaning_is_refused_with_a_cure(arguments, declared, said):
     with pytest.raises(CommandFailed, match=re.escape(said)):
         line(*arguments, declared=declared)
+
+
+@given(
+    st.one_of(
+        st.builds(Float, NUMBERS, NUMBERS, log=st.booleans()),
+        st.builds(Int, st.integers(), st.integers(), st.integers(1), log=st.booleans()),
+        st.builds(Categorical, st.lists(SCALARS, min_size=1)),
+        st.builds(Ordinal, st.lists(SCALARS, min_size=1)),
+        st.just(Boolean()),
+    )
+)
+def test_what_is_spelled_is_read_as_what_it_was(dimension):
+    assert read("x", spelled(dimension)) == dimension

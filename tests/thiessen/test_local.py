@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from thiessen import Categorical, Float, Int, Pruned, Space, Study, Trial, minimize, open_study
+from thiessen.cli.main import build
 from thiessen.errors import Ended, InvalidRequest, JournalDiffers, JournalError, ResultDiffers
 from thiessen.integrations import KNOWN
 from thiessen.journal import Journal
@@ -63,6 +65,21 @@ def test_the_journal_is_named_after_the_objective(tmp_path: Path, monkeypatch: p
     assert (tmp_path / "bowl.jsonl").exists()
     minimize(lambda _: 1.0, SPACE, trials=2)
     assert (tmp_path / "lambda.jsonl").exists()
+
+
+@pytest.mark.row(8)
+def test_a_journal_is_replayed_by_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "bowl.jsonl"
+    minimize(bowl, SPACE, trials=12, journal=path)
+    with path.open("a") as torn:
+        torn.write('{"trial": {"num')
+
+    def replayed() -> Any:
+        return CliRunner().invoke(build(), ["replay", str(path)])
+
+    assert "12" in replayed().output
+    path.write_text(path.read_text().replace('"loss":', '"loss":9', 1))
+    assert replayed().exit_code == 1
 
 
 def test_its_proposals_are_those_of_the_search_and_replay(tmp_path: Path) -> None:
@@ -315,6 +332,7 @@ def test_an_objective_may_prune_itself() -> None:
     assert [(each.state, each.value) for each in study.results()] == [("pruned", 4.0)]
 
 
+@pytest.mark.row(8)
 def test_several_threads_try_each_trial_once(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     together: set[int] = set()

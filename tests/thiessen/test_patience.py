@@ -31,6 +31,12 @@ def failing(times, error=ServerUnreachable):
     return call
 
 
+def test_it_says_under_its_own_name_that_it_waits(caplog):
+    Patience(stop=Stop(), offline_seconds=60).until_answered(failing(3))
+
+    assert {record.name for record in caplog.records} == {"thiessen.patience"}
+
+
 @pytest.mark.parametrize("error", [ServerUnreachable, ServerFailed])
 @pytest.mark.parametrize("longest", [0.3, 3.0])
 def test_it_asks_until_there_is_an_answer_with_pauses_that_stay_short(longest, error):

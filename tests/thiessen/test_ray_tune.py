@@ -16,6 +16,7 @@ from ray.tune.search import ConcurrencyLimiter, Searcher
 from scipy import stats
 
 from thiessen import Boolean, Categorical, Float, Int, Ordinal, Space, open_study
+from thiessen.contract import StudySpec
 from thiessen.errors import JournalDiffers, JournalError
 from thiessen.integrations.ray import ThiessenSearch
 from thiessen.space import SpaceError
@@ -373,6 +374,59 @@ def tuner(search, folder, samples, **run):
         ),
         run_config=tune.RunConfig(name="run", storage_path=str(folder), verbose=0, **run),
     )
+
+
+def test_searches_share_a_study_of_a_server_and_wait_for_nobody(server):
+    study = {"name": "s", "task": "program", "space": OURS.to_json(), "max_trials": 3, "max_running": 1}
+    server.create_study(StudySpec.model_validate(study))
+    points = [{"lr": 0.5, "model": {"layers": 7}}]
+    ours, theirs = (
+        ThiessenSearch(study=server.open_study("s"), metric="loss", mode="min", points_to_evaluate=each)
+        for each in (points, [])
+    )
+
+    assert ours.suggest("a") == points[0]
+    assert theirs.suggest("b") is None, "one runs, and more may not"
+    ours.on_trial_complete("a", {"loss": 2.5})
+    assert theirs.suggest("b")["model"]["layers"] in range(1, 9)
+    theirs.on_trial_complete("b", {"loss": math.nan})
+    assert ours.suggest("c") is not None
+    ours.on_trial_complete("c", error=True)
+
+    assert ours.suggest("d") == theirs.suggest("d") == Searcher.FINISHED
+    assert [(each.state, each.value) for each in ours.study.results()] == [
+        ("succeeded", 2.5), ("diverged", None), ("failed", None),
+    ]  # fmt: skip
+
+
+def test_what_a_study_of_a_server_has_is_not_given_twice_and_not_restored(server):
+    study = server.open_study("s", OURS, trials=3)
+    search = ThiessenSearch(study=study, metric="loss", mode="max")
+
+    with pytest.raises(TypeError, match="s has a space, a strategy and a seed"):
+        ThiessenSearch(SPACE, study=study)
+    with pytest.raises(ValueError, match="s is to minimize; the mode here is 'max'"):
+        search.suggest("a")
+    with pytest.raises(RuntimeError, match=r"client.open_study\('s'\)"):
+        cloudpickle.loads(cloudpickle.dumps(search)).suggest("a")
+
+
+@pytest.mark.usefixtures("cluster")
+def test_ray_tune_goes_on_until_the_study_of_the_server_has_all_its_trials(server, tmp_path):
+    space = Space(number=Int(1, 6))
+    for run, trials in (("first", 3), ("second", 6)):
+        search = ThiessenSearch(study=server.open_study("s", space, trials=trials))
+        tuned = tune.Tuner(
+            train,
+            param_space={"a constant": "kept"},
+            tune_config=tune.TuneConfig(metric="loss", mode="min", search_alg=search, num_samples=20),
+            run_config=tune.RunConfig(name=run, storage_path=str(tmp_path), verbose=0),
+        ).fit()
+        assert all(result.config["a constant"] == "kept" for result in tuned)
+
+    states = {each.config["number"]: each.state for each in search.study.results()}
+    assert states == dict.fromkeys((4, 5, 6), "succeeded") | {1: "diverged", 2: "failed", 3: "failed"}
+    assert server.study("s").best.config == {"number": 4}
 
 
 class PowerCut(tune.Callback):

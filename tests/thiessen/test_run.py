@@ -5,6 +5,7 @@ import math
 import re
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,30 @@ def test_another_space_needs_another_journal():
     train = script("echo 1")
     run("--trials", 1, train, "--x", "int(1,8)")
     assert "Give another journal, or delete this one" in run(train, "--x", "int(1,9)", code=1)
+
+
+def test_other_fixed_arguments_need_another_journal_and_another_interpreter_needs_none():
+    train = "train.py"
+    Path(train).write_text("print(1)")
+    space = ("--x", "int(1,8)")
+    run("--trials", 1, "python3", train, "--epochs", 10, *space)
+
+    refused = run("python3", train, "--epochs", 20, *space, code=1)
+
+    assert "whose command is train.py --epochs 10 --x '{x}'; here it is train.py --epochs 20" in refused
+    assert "Give another journal, or delete this one" in refused
+    assert "2 of 2 trials" in run("--trials", 2, sys.executable, train, "--epochs", 10, *space)
+
+
+def test_a_journal_from_before_that_does_not_know_its_arguments_goes_on():
+    train = script("echo 1")
+    run("--trials", 1, train, "--x", "int(1,8)")
+    head, *others = Path("train.jsonl").read_text().splitlines(keepends=True)
+    head = json.loads(head)
+    del head["study"]["command"]
+    Path("train.jsonl").write_text(json.dumps(head) + "\n" + "".join(others))
+
+    assert "2 of 2 trials" in run("--trials", 2, train, "--y", "1", "--x", "int(1,8)")
 
 
 def test_the_study_is_named_after_the_file_that_runs():

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 import ray
 from ray.cluster_utils import Cluster
+from typer.testing import CliRunner
 
 from tests.conftest import address_of, wait_until
+from thiessen.cli.main import build
 from thiessen.client import Client
 from worker.fleet.ray import Fleet, NoCluster, Share, connected, run
 from worker.fleet.slot import Order
@@ -67,6 +69,7 @@ def test_slots_are_placed_by_ray_and_the_trial_of_a_lost_node_is_tried_again(
             idle_exit_seconds=1,
             offline_seconds=60,
             spool=tmp_path / "spool",
+            track=(f"tensorboard:{tmp_path / 'runs'}",),
         )
         fleet = Fleet(client, order, Share(gpus=1), most=2)
         with kept(fleet) as thread:
@@ -79,6 +82,8 @@ def test_slots_are_placed_by_ray_and_the_trial_of_a_lost_node_is_tried_again(
         attempts = [attempt for number in range(8) for attempt in client.trial("s", number).attempts]
         assert sum(attempt.outcome == "lost" for attempt in attempts) == 1
         assert len({attempt.worker for attempt in attempts}) >= 2
+        tracked = {path.parents[1].name for path in (tmp_path / "runs/s").rglob("*tfevents*")}
+        assert tracked == {f"trial-{number}" for number in range(8)}
 
 
 def test_an_address_without_a_cluster_is_explained(monkeypatch):
@@ -89,3 +94,9 @@ def test_an_address_without_a_cluster_is_explained(monkeypatch):
         connected("auto"),
     ):
         pass
+
+
+def test_a_tracker_that_is_none_is_refused_before_any_slot_begins():
+    refused = CliRunner().invoke(build(), ["fleet", "ray", "--track", "paper:runs"])
+
+    assert "'paper:runs' is no tracker" in str(refused.exception)

@@ -1,6 +1,7 @@
 """The command line of any program, with dimensions in the places of values."""
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -33,6 +34,13 @@ class Word(NamedTuple):
         told = written(config[self.dimension])
         return [f"{self.text}{told}"] if self.is_joined else [self.text, told]
 
+    def named(self) -> list[str]:
+        """Return the arguments, with the name of the dimension in the place of its value."""
+        if self.dimension is None:
+            return [self.text]
+        place = f"{{{self.dimension}}}"
+        return [f"{self.text}{place}"] if self.is_joined else [self.text, place]
+
 
 @dataclass(frozen=True)
 class CommandLine:
@@ -56,6 +64,12 @@ class CommandLine:
         places = {"trial": str(trial), "seed": str(seed)}
         places |= {name: written(each) for name, each in config.items()}
         return [argument for word in self.words for argument in word.rendered(config, places)]
+
+    @property
+    def fixed(self) -> str:
+        """What is the same in every trial: the arguments, with names in the places of values."""
+        told = [word for each in self.words[1:] for word in each.named()]  # the program may lie elsewhere
+        return shlex.join(told)
 
     @property
     def has_all(self) -> bool:

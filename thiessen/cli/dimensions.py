@@ -58,6 +58,30 @@ def written(value: Scalar) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def spelled(dimension: Dimension) -> str:
+    """Return a dimension without conditions as it is written; `read` gives it back."""
+    log = ",log" if isinstance(dimension, Float | Int) and dimension.log else ""
+    match dimension:
+        case Float():
+            return f"float({dimension.low!r},{dimension.high!r}{log})"
+        case Int():
+            step = f",{dimension.step}" if dimension.step != 1 else ""
+            return f"int({dimension.low},{dimension.high}{step}{log})"
+        case Boolean():
+            return "boolean()"
+        case _:
+            kind = "ordinal" if isinstance(dimension, Ordinal) else "choice"
+            return f"{kind}({','.join(map(_quoted, dimension.values() or ()))})"
+
+
+def _quoted(choice: Scalar) -> str:
+    """Return a choice as `value` reads it: as it stands where it is a word, else as JSON."""
+    is_word = (
+        isinstance(choice, str) and re.fullmatch(r"[A-Za-z_][\w.-]*", choice) and value(choice) == choice
+    )
+    return str(choice) if is_word else json.dumps(choice)
+
+
 def _taken_apart(name: str, text: str) -> tuple[str, str, str]:
     """Return its kind, what its parentheses hold, and what comes after `when`."""
     beginning = _BEGINNING.match(text)

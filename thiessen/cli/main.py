@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from thiessen.cli import demo, doctor, optuna, replay, run, studies, tasks, trials
+from thiessen.cli import compare, demo, doctor, optuna, replay, run, studies, tasks, trials
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.rooms import ROOMS, stranger
 from thiessen.version import __version__
@@ -38,6 +38,7 @@ def build() -> typer.Typer:
     )
     commands.callback(invoke_without_command=True)(_options)
     studies.register(commands)
+    compare.register(commands)
     trials.register(commands)
     tasks.register(commands)
     demo.register(commands)
@@ -45,7 +46,7 @@ def build() -> typer.Typer:
     replay.register(commands)
     run.register(commands)
     optuna.register(commands)
-    found = {entry.name: entry for entry in entry_points(group="thiessen.commands")}
+    found = entry_points(group="thiessen.commands")
     for room, names in ROOMS.items():
         if whose := stranger(room):
             for name in names:
@@ -54,8 +55,10 @@ def build() -> typer.Typer:
                     name, help=f"Not available: {whose}", context_settings=anything, add_help_option=False
                 )
                 refuse(_refusal(name, whose))
-        elif room in found:
-            found[room].load()(commands)
+            continue
+        for entry in found:
+            if entry.module.partition(".")[0] == room:
+                entry.load()(commands)
     return commands
 
 

@@ -1,12 +1,12 @@
 """A study out of a file into a server, with what its trials came to."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thiessen.cli.failure import CommandFailed
-from thiessen.journal import document as document_of
+from thiessen.journal import parsed
 
 if TYPE_CHECKING:
     from thiessen.client import Client
@@ -57,7 +57,7 @@ def _read(file: Path) -> dict[str, Any]:
 
     try:
         text = file.read_text(encoding="utf-8")
-        document = _of_journal(text) if file.suffix == ".jsonl" else json.loads(text)
+        document = parsed(text) if file.suffix == ".jsonl" else json.loads(text)
         Record.from_json(document, KNOWN)
     except OSError as error:
         raise CommandFailed(f"cannot read {file}: {error.strerror}.") from error
@@ -66,14 +66,6 @@ def _read(file: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise CommandFailed(f"{file} cannot be parsed: {error}.") from error
     return dict(document)
-
-
-def _of_journal(text: str) -> dict[str, Any]:
-    """Return the document of a journal; a last line that is not whole was never acknowledged."""
-    entries = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
-    if not entries or not all(isinstance(entry, Mapping) for entry in entries):
-        raise ValueError("a journal is lines of JSON objects")
-    return document_of(entries)
 
 
 def _ended(

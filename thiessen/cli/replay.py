@@ -8,6 +8,7 @@ import typer
 
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.studies import connected
+from thiessen.journal import parsed
 
 if TYPE_CHECKING:
     from thiessen.search.record import Record
@@ -19,7 +20,9 @@ def register(commands: typer.Typer) -> None:
 
 
 def replay(
-    record: Annotated[str, typer.Argument(help="The export of a study; with --server, its name there.")],
+    record: Annotated[
+        str, typer.Argument(help="The export of a study, or its journal; with --server, its name there.")
+    ],
     server: Annotated[str | None, typer.Option(help="Address of a server to ask for the export.")] = None,
 ) -> None:
     """Compute every proposal of a study again, here, and compare it with the stored one.
@@ -31,7 +34,7 @@ def replay(
 
     from thiessen.search import HistoryError, NotReplayable, Tally
 
-    read = _read(record, _content(record, server))
+    read = _read(record, _content(record, server), server)
     console = Console(stderr=True)
     try:
         watched = track(
@@ -64,13 +67,14 @@ def _content(record: str, server: str | None) -> bytes:
         ) from error
 
 
-def _read(record: str, content: bytes) -> "Record":
+def _read(record: str, content: bytes, server: str | None) -> "Record":
     from thiessen.integrations import KNOWN
     from thiessen.search import HistoryError
     from thiessen.search.record import Record
 
     try:
-        return Record.from_json(json.loads(content), KNOWN)
+        is_journal = Path(record).suffix == ".jsonl" and server is None
+        return Record.from_json(parsed(content.decode()) if is_journal else json.loads(content), KNOWN)
     except HistoryError as error:
         raise CommandFailed(f"{record} is not the record of a study: {error}") from error
     except (ValueError, RecursionError) as error:  # the parser's; it names the line

@@ -6,7 +6,10 @@ from typing import Final
 
 import thiessen
 
-ROOMS: Final = {"app": ("serve", "db", "token"), "worker": ("worker",)}  # and the commands that each adds
+ROOMS: Final = {
+    "app": ("serve", "db", "token"),
+    "worker": ("worker", "fleet"),
+}  # and the commands that each adds
 
 
 def stranger(room: str) -> str | None:

@@ -17,9 +17,10 @@ import typer
 from thiessen.cli.failure import CommandFailed
 
 if TYPE_CHECKING:
+    from thiessen.cli.command_line import CommandLine
     from thiessen.cli.program import Program, Terms
-    from thiessen.space import Space
-    from thiessen.study import Study
+    from thiessen.local import Told
+    from thiessen.study import Direction, Study
 
 SIGNALLED: Final = 128  # the exit code of a program that a signal ended is this and the signal's number
 SHOW_CURSOR: Final = "\x1b[?25h"  # a bar hides it
@@ -89,13 +90,8 @@ def run(
     line = CommandLine.of(program, dimension or ())
     _check_there(program[0])
     tried = Program(line, _terms(loss_from, time_limit, logs))
-    terms = {
-        "trials": trials,
-        "strategy": strategy,
-        "seed": seed,
-        "direction": "maximize" if maximize else None,
-    }
-    with _opened(line.space, _kept(journal, server, study, _name(program)), server, terms) as opened:
+    terms = {"strategy": strategy, "seed": seed, "direction": "maximize" if maximize else None}
+    with _opened(line, _kept(journal, server, study, _name(program)), server, trials, terms) as opened:
         tried.has_any_value = opened.best is not None
         try:
             with _passed_on(tried):
@@ -155,22 +151,42 @@ def _kept(journal: Path | None, server: str | None, study: str | None, usual: st
 
 
 @contextmanager
-def _opened(space: "Space", name: str, server: str | None, terms: Mapping[str, Any]) -> "Iterator[Study]":
+def _opened(
+    line: "CommandLine", name: str, server: str | None, trials: int | None, terms: Mapping[str, Any]
+) -> "Iterator[Study]":
     """Yield the study; what is refused ends the command."""
     from thiessen.errors import ThiessenError
-    from thiessen.opening import connect, open_study
+    from thiessen.opening import connect, in_journal
     from thiessen.search.strategy import StrategyError
 
     try:
         with ExitStack() as stack:
             if server is None:
-                opened = open_study(name, space, **terms)
+                opened = in_journal(name, _told(line, **terms), trials)
             else:
                 token = os.environ.get("THIESSEN_TOKEN") or None
-                opened = stack.enter_context(connect(server, token=token)).open_study(name, space, **terms)
+                client = stack.enter_context(connect(server, token=token))
+                opened = client.open_study(name, line.space, trials=trials, **terms)
             yield stack.enter_context(opened)
     except (ThiessenError, StrategyError) as error:
         raise CommandFailed(str(error)) from error
+
+
+def _told(
+    line: "CommandLine", *, strategy: str | None, seed: int | None, direction: "Direction | None"
+) -> "Told":
+    from thiessen.integrations import KNOWN
+    from thiessen.local import Told
+    from thiessen.search.settings import strategy_from_json
+
+    return Told(
+        space=line.space,
+        strategy=None if strategy is None else strategy_from_json(strategy, KNOWN),
+        seed=seed,
+        direction=direction,
+        stopping=None,
+        command=line.fixed,
+    )
 
 
 @contextmanager

@@ -41,16 +41,20 @@ def create(
     file: Annotated[Path, typer.Argument(help="The study as TOML, YAML or JSON.", dir_okay=False)],
     server: Server = LOCAL,
 ) -> None:
-    """Create a study from a file; the same file again is the same study.
+    """Create a study from a file; the same file again is the same study. A sweep file of W&B is one too.
 
     Example: thiessen study create digits.toml
     """
     from thiessen.cli.study_file import read
+    from thiessen.cli.sweep import RUN
 
     spec = read(file)
     with connected(server) as client:
         study = client.create_study(spec)
+        address = client.url
     typer.echo(f"Study {study.name} is {study.state}: {study.max_trials} trials of task {study.task}.")
+    if RUN in study.attributes:
+        typer.echo(f"Try them: thiessen run --server {address} --study {study.name} {study.attributes[RUN]}")
 
 
 def listed(

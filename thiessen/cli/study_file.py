@@ -1,4 +1,4 @@
-"""Study files: TOML, YAML or JSON, and where in them something is wrong."""
+"""Study files: TOML, YAML or JSON, sweep files too, and where in them something is wrong."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thiessen.cli import sweep
 from thiessen.cli.failure import CommandFailed
 
 if TYPE_CHECKING:
@@ -23,15 +24,22 @@ def read(file: Path) -> "StudySpec":
     from pydantic import ValidationError
 
     from thiessen.contract import StudySpec
+    from thiessen.served import TASK
 
     text = _text(file)
     document = _document(file, text)
+    is_sweep = sweep.is_sweep(document)
     try:
-        return StudySpec.model_validate(document)
+        study = sweep.as_study(document, file.stem, TASK) if is_sweep else document
+        return StudySpec.model_validate(study)
+    except sweep.WrongSweep as error:
+        fault = _fault(file, text, error.place, str(error))
+        raise CommandFailed(f"{file} is a sweep that makes no study here: {fault}.") from error
     except ValidationError as error:
         faults = [
-            _fault(file, text, _there(document, fault["loc"]), fault["msg"])
+            _fault(file, text, sweep.place(found) if is_sweep else found, fault["msg"])
             for fault in error.errors()[:MOST_NAMED]
+            for found in [_there(study, fault["loc"])]
         ]
         raise CommandFailed(f"{file} is not a study: {'; '.join(faults)}.") from error
 

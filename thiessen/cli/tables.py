@@ -1,7 +1,8 @@
 """Tables for a terminal."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -57,6 +58,27 @@ def studies(found: Sequence[Study]) -> Table:
             str(each.counts.running),
             f"{each.best.loss:.6g}" if each.best else "",
             f"{each.created_at:%Y-%m-%d %H:%M}",
+        )
+    return table
+
+
+def comparison(known: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what is known of several studies as a table."""
+    table = Table(title="Studies side by side")
+    for name in ("study", "strategy"):
+        table.add_column(name, overflow="fold")
+    endings = ("succeeded", "diverged", "pruned", "failed", "cancelled")
+    for name in ("finished", "of", *endings, "GPU hours", "best", "median"):
+        table.add_column(name, justify="right", overflow="fold")
+    for each in known:
+        numbers = (each["gpu_hours"], each["best"], each["median"])
+        table.add_row(
+            each["study"],
+            each["strategy"],
+            str(each["finished"]),
+            str(each["max_trials"] + each["imported"]),
+            *(str(each[ending]) for ending in endings),
+            *("" if number is None else f"{number:.6g}" for number in numbers),
         )
     return table
 

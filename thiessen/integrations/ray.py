@@ -57,6 +57,9 @@ class ThiessenSearch(Searcher):
     reported it, was paused and then ended, was pruned. `points_to_evaluate` are tried first.
 
     What `save` writes is a journal: `thiessen.open_study` opens it too.
+
+    `study` is one on a server, which others may search beside this run; its space and all else are its own.
+    It keeps what the trials came to, so that a new run goes on with it and nothing is saved here.
     """
 
     def __init__(
@@ -68,10 +71,17 @@ class ThiessenSearch(Searcher):
         *,
         strategy: str | Mapping[str, Any] | None = None,
         seed: int | None = None,
+        study: Study | None = None,
     ) -> None:
         for each in (metric, mode):
             _check_one(each)
         super().__init__(metric=metric, mode=mode)
+        if study is not None:
+            if (space, strategy, seed) != (None, None, None):
+                raise TypeError(f"{study.name} has a space, a strategy and a seed: give none of them here.")
+            space = study.space
+        self._served = study
+        self._where = None if study is None else study.name
         self._axes = None if space is None else _Axes(space, constants=False)
         self._points = list(points_to_evaluate)
         self._strategy = strategy
@@ -106,9 +116,11 @@ class ThiessenSearch(Searcher):
     def suggest(self, trial_id: str) -> Params | None:
         """Return the config of the next trial, or FINISHED where every config has its trial."""
         try:
-            trial = self.study.ask()
+            trial = self.study.ask_now()
         except Ended:
             return cast("Params", Searcher.FINISHED)
+        if trial is None:  # others have all that may run: Tune asks again
+            return None
         self._begun[trial_id] = _Begun(trial.number)
         self._asked[trial.number] = trial
         return self._known_axes.params(trial.config)
@@ -182,7 +194,7 @@ class ThiessenSearch(Searcher):
             self._mode = self._mode or mode
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_study": None, "_asked": {}}
+        return vars(self) | {"_study": None, "_served": None, "_asked": {}}
 
     def _trial(self, number: int) -> Trial:
         if self._study is None:  # it was restored, and opening it asks for what had begun
@@ -200,6 +212,8 @@ class ThiessenSearch(Searcher):
         return self._metric or str(DEFAULT_METRIC)
 
     def _opened(self) -> Study:
+        if self._where is not None:
+            return self._on_the_server()
         if not self._mode:
             raise RuntimeError(
                 UNDEFINED_METRIC_MODE.format(cls=type(self).__name__, metric=self._metric, mode=self._mode)
@@ -224,6 +238,20 @@ class ThiessenSearch(Searcher):
         for point in self._points if is_new else ():
             study.enqueue(axes.config(point))
         return study
+
+    def _on_the_server(self) -> Study:
+        if self._served is None:
+            raise RuntimeError(
+                f"the search was on {self._where}, which a server keeps: begin a new run with "
+                f"ThiessenSearch(study=client.open_study({self._where!r})). It goes on where this one was."
+            )
+        if self._mode not in {None, self._served.direction[:3]}:
+            raise ValueError(
+                f"{self._where} is to {self._served.direction}; the mode here is {self._mode!r}."
+            )
+        for point in self._points:
+            self._served.enqueue(self._known_axes.config(point))
+        return self._served
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from worker.commands import (
     SpoolDir,
     Studies,
     Token,
+    Track,
+    or_fail,
     stop_on_signals,
 )
 
@@ -61,6 +63,7 @@ def ray(
     spool_dir: SpoolDir = None,
     checkpoint_dir: CheckpointDir = None,
     offline_for: OfflineFor = 3600.0,
+    track: Track = None,
 ) -> None:
     """Keep as many slots busy on a Ray cluster as there are trials to run.
 
@@ -75,8 +78,10 @@ def ray(
         raise CommandFailed('Ray is not installed here: pip install "thiessen[worker,ray]"') from error
     from thiessen.client import Client
     from thiessen.errors import ThiessenError
+    from worker import tracking
     from worker.fleet.slot import Order
 
+    or_fail(tracking.NoTracker, lambda: tracking.chosen(track or ()))  # here, before any slot fails for it
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.INFO)
     logging.getLogger("httpx").setLevel(logging.WARNING)
     order = Order(
@@ -88,6 +93,7 @@ def ray(
         offline_seconds=offline_for,
         spool=spool_dir,
         checkpoints=checkpoint_dir,
+        track=tuple(track or ()),
     )
     share = cluster.Share(gpus=gpus_per_slot, cpus=cpus_per_slot, resources=_resources(resource or ()))
     stop = threading.Event()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from thiessen.client import Client
 from thiessen.patience import Patience
-from worker import daemon, devices, functions
+from worker import daemon, devices, functions, tracking
 from worker.attempt import Terms
 from worker.child import Place
 from worker.limits import Limits
@@ -27,6 +27,7 @@ class Order:
     offline_seconds: float
     spool: Path | None = None  # the usual one of the machine that it is on
     checkpoints: Path | None = None
+    track: tuple[str, ...] = ()  # where every attempt is written too
     checkpoint_seconds: float = 60.0
     grace_seconds: float = 10.0
 
@@ -55,14 +56,17 @@ class Slot:
     def _work(self) -> None:
         order = self._order
         try:
-            with Client(
-                order.server, token=order.token, timeout_seconds=daemon.ANSWER_SECONDS, retry_pauses=()
-            ) as client:
-                daemon.run(self._worker(client))
+            with (
+                tracking.Tracking(tracking.chosen(order.track)) as tracked,
+                Client(
+                    order.server, token=order.token, timeout_seconds=daemon.ANSWER_SECONDS, retry_pauses=()
+                ) as client,
+            ):
+                daemon.run(self._worker(client, tracked))
         except BaseException as fault:  # noqa: BLE001 - handed to who waits
             self._fault = fault
 
-    def _worker(self, client: Client) -> daemon.Worker:
+    def _worker(self, client: Client, tracked: tracking.Tracking) -> daemon.Worker:
         """Return a worker of all devices that this process is shown, as one slot."""
         order = self._order
         device, threads = devices.joined(devices.chosen("auto")), devices.threads(1)
@@ -86,4 +90,5 @@ class Slot:
             ),
             idle_exit_seconds=order.idle_exit_seconds,
             threads=threads,
+            tracking=tracked,
         )
