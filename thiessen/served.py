@@ -48,6 +48,7 @@ from thiessen.errors import (
 from thiessen.integrations import KNOWN
 from thiessen.numbers import trial_seed
 from thiessen.patience import LATER, Patience
+from thiessen.search.history import AskedFor
 from thiessen.search.settings import strategy_from_json, strategy_to_json
 from thiessen.space import Config, Space
 from thiessen.study import Direction, Result, Study
@@ -168,7 +169,7 @@ class Served:
                 [lease] = leases
                 self._running[lease.trial] = Running(lease)
                 self._begin_to_beat()
-                return Asked(number=lease.trial, config=lease.config, seed=lease.seed)
+                return Asked(number=lease.trial, config=lease.config, seed=lease.seed, space=self.space)
             study = self._until_answered(lambda: self._client.study(self.name))
             if study.state in {"completed", "stopped"}:
                 why = f" ({study.reason})" if study.reason else ""
@@ -236,7 +237,8 @@ class Served:
             outcome = _outcome(ending)
             self._settle(trial, lambda: self._client.complete(lease_id, outcome))
 
-    def leave(self, trial: int, error: BaseException) -> None:
+    def leave(self, trial: int, error: BaseException, asked: AskedFor | None) -> None:
+        del asked  # a server knows no open spaces
         lease_id = self._running[trial].lease.lease_id
         if isinstance(error, Exception) and not isinstance(error, Ended):
             failure = Failure(

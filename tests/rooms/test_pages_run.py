@@ -11,6 +11,7 @@ HOUSE = Path(__file__).parents[2]
 PAGES = (
     "README.md",
     "docs/how-to/own-program.md",
+    "docs/how-to/define-by-run.md",
     "docs/how-to/scikit-learn.md",
     "docs/how-to/optuna.md",
     "docs/how-to/ray-tune.md",

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, get_args
 
 from thiessen.search import STRATEGIES
-from thiessen.search.history import Duplicates, HistoryError, Observed, Outcome
+from thiessen.search.history import AskedFor, Duplicates, HistoryError, Observed, Outcome
 from thiessen.search.replay import Given, Mismatch, Proposed, replay
 from thiessen.search.settings import Register, strategy_from_json, strategy_to_json
 from thiessen.search.strategy import Strategy
-from thiessen.space import LARGEST_FLOAT, LARGEST_INT, Config, Scalar, Space
+from thiessen.space import LARGEST_FLOAT, LARGEST_INT, OPEN, Config, OpenSpace, Scalar, Space
 
 FORMAT: Final = 1  # of the document; raised when an older reader would misread it
 
@@ -52,14 +52,14 @@ class Record:
         return {
             "format": FORMAT,
             "study": {
-                "space": self.space.to_json(),
+                "space": self.space.declaration,
                 "strategy": strategy_to_json(self.strategy),
                 "seed": self.seed,
                 "duplicates": self.duplicates,
                 "failures_repel": self.failures_repel,
             },
             "trials": [{"origin": "proposed", **asdict(trial)} for trial in self.trials],
-            "observations": [asdict(each) for each in self.observations],
+            "observations": [observation_to_json(each) for each in self.observations],
         }
 
     @property
@@ -80,10 +80,21 @@ class Record:
         )
 
 
+def observation_to_json(observed: Observed) -> dict[str, Any]:
+    """Return an observation as a record has it: what was asked for stands only where somebody said it."""
+    told = {name: getattr(observed, name) for name in ("seq", "trial", "outcome", "loss", "cause")}
+    if observed.asked is None:
+        return told
+    dimensions = OpenSpace(observed.asked.dimensions).to_json()
+    return told | {"asked": {"config": observed.asked.config, "dimensions": dimensions}}
+
+
 def _space(study: Mapping[str, Any]) -> Space:
-    declared = _read(study, "the study", "space", "an object", _is_object)
+    declared = _read(
+        study, "the study", "space", "an object, or open", lambda each: _is_object(each) or each == OPEN
+    )
     try:
-        return Space.from_json(declared)
+        return Space.declared(declared)
     except ValueError as error:
         raise HistoryError(f"the study: {error}") from error
 
@@ -110,7 +121,8 @@ def _trial(entry: Any, number: int, space: Space, observations: int) -> Proposed
             reasons=_read(entry, place, "reasons", "an object", _is_object),
         )
     try:
-        space.validate(config)
+        if not space.is_open:  # there its program says what it holds
+            space.validate(config)
     except ValueError as error:
         raise HistoryError(f"{place}: {error}") from error
     return Given(number=number, config=config, origin=origin)
@@ -134,7 +146,17 @@ def _observed(entry: Any, seq: int, trials: int) -> Observed:
         outcome=outcome,
         loss=None if loss is None else float(loss),
         cause=_read(entry, place, "cause", "a string or null", lambda each: isinstance(each, str | None)),
+        asked=None if entry.get("asked") is None else _asked_for(entry["asked"], f"{place}.asked"),
     )
+
+
+def _asked_for(entry: Any, place: str) -> AskedFor:
+    config = _read(entry, place, "config", "an object of plain values", _is_config)
+    dimensions = _read(entry, place, "dimensions", "an object", _is_object)
+    try:
+        return AskedFor(config=config, dimensions=OpenSpace.from_json(dimensions).dimensions)
+    except ValueError as error:
+        raise HistoryError(f"{place}: {error}") from error
 
 
 def _read(entry: Any, place: str, name: str, what: str, fits: Callable[[Any], bool]) -> Any:
