@@ -13,7 +13,6 @@ from thiessen.integrations import KNOWN
 from thiessen.journal import FORMAT, Entry, Journal, Memory, document
 from thiessen.numbers import Stream, trial_seed
 from thiessen.search import (
-    AskedFor,
     BiasedRandom,
     Exhausted,
     Given,
@@ -28,7 +27,7 @@ from thiessen.search.record import Record, observation_to_json
 from thiessen.search.settings import strategy_to_json
 from thiessen.search.stopping import Curve, judged
 from thiessen.search.strategy import settled
-from thiessen.space import OPEN, Config, OpenSpace, Space, config_key
+from thiessen.space import OPEN, AskedFor, Config, OpenSpace, Space, config_key
 from thiessen.study import Direction, Result
 from thiessen.trial import Asked, Ending
 

@@ -564,9 +564,6 @@ class OpenSpace(Space):
     def __init__(
         self, dimensions: Mapping[str, Dimension] | None = None, always: Iterable[str] | None = None
     ) -> None:
-        for name in dimensions or {}:
-            if type(name) is not str or not 1 <= len(name) <= LONGEST_NAME:
-                raise SpaceError(f"{name!r} is no name of a dimension: give 1 to {LONGEST_NAME} characters.")
         super().__init__(**(dimensions or {}))
         self.always: Final = None if always is None else frozenset(always)  # each trial asked for these
         for name, dimension in self.dimensions.items():
@@ -596,9 +593,11 @@ class OpenSpace(Space):
 
     def check_start(self, config: Config) -> None:
         """Raise SpaceError unless a trial may begin with `config`; its program says what it is used for."""
-        OpenSpace({name: Categorical((value,)) for name, value in config.items()})
+        OpenSpace().holding({name: Categorical((value,)) for name, value in config.items()})
 
     def _wider(self, name: str, asked: Dimension) -> Dimension:
+        if type(name) is not str or not 1 <= len(name) <= LONGEST_NAME:
+            raise SpaceError(f"{name!r} is no name of a dimension: give 1 to {LONGEST_NAME} characters.")
         asked.check(name)
         known = self.dimensions.get(name)
         if known is None:
@@ -635,6 +634,29 @@ class OpenSpace(Space):
             if strict and name not in values and not self.may_lack(name):
                 raise SpaceError(f"dimension {name!r} is missing from the config; add it.")
         return {name: values[name] for name in self.dimensions if name in values}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedFor:
+    """What a trial of an open study has asked for."""
+
+    config: Config
+    dimensions: Mapping[str, Dimension]  # as asked; of an observation, those not asked as they were known
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "AskedFor":
+        """Read what `to_json` returned. Raises SpaceError."""
+        dimensions = OpenSpace.from_json(document["dimensions"]).dimensions
+        return cls(config=document["config"], dimensions=dimensions)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"config": self.config, "dimensions": OpenSpace(self.dimensions).to_json()}
+
+    def news_to(self, space: OpenSpace) -> "AskedFor":
+        """Return it with those dimensions alone that are not as the space has them. Raises SpaceError."""
+        space.after(self.config, self.dimensions)
+        news = {name: each for name, each in self.dimensions.items() if space.dimensions.get(name) != each}
+        return AskedFor(config=self.config, dimensions=news)
 
 
 def space_of(space: Space | Open) -> Space:

@@ -9,8 +9,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from thiessen.errors import Ended, ThiessenError
-from thiessen.search.history import AskedFor
-from thiessen.space import Config, Space, SpaceError
+from thiessen.space import AskedFor, Config, Space, SpaceError
 from thiessen.trial import Asked, Ending, Keeper, Trial, ending
 
 if TYPE_CHECKING:

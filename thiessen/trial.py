@@ -7,8 +7,8 @@ from typing import Any, Literal, Protocol, Self
 
 from thiessen.errors import ResultDiffers
 from thiessen.search.asking import Asking
-from thiessen.search.history import AskedFor
 from thiessen.space import (
+    AskedFor,
     Boolean,
     Categorical,
     Config,

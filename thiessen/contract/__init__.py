@@ -42,6 +42,7 @@ from thiessen.contract.leases import (
     WorkerSpec,
 )
 from thiessen.contract.problems import Problem
+from thiessen.contract.space import AskedFor
 from thiessen.contract.studies import (
     Best,
     BestConfig,
@@ -87,6 +88,7 @@ __all__ = [
     "CONTRACT_HEADER",
     "Added",
     "AddedTrials",
+    "AskedFor",
     "Attempt",
     "Audit",
     "Best",

@@ -13,7 +13,7 @@ from thiessen.search.acceptance import (
 )
 from thiessen.search.biased import BiasedRandom
 from thiessen.search.grid import Grid
-from thiessen.search.history import AskedFor, History, HistoryError, Observed, Past, Revised, Snapshot
+from thiessen.search.history import History, HistoryError, Observed, Past, Revised, Snapshot
 from thiessen.search.landscape import Landscape
 from thiessen.search.quasi_random import QuasiRandom
 from thiessen.search.random import Random
@@ -28,7 +28,6 @@ __all__ = [
     "ACCEPTANCES",
     "STRATEGIES",
     "Acceptance",
-    "AskedFor",
     "BiasedRandom",
     "Exhausted",
     "Given",

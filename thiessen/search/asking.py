@@ -8,11 +8,10 @@ name. So what was given can be computed again.
 from collections.abc import Mapping
 
 from thiessen.numbers import Stream, hashed
-from thiessen.search.history import AskedFor
 from thiessen.search.landscape import Landscape
 from thiessen.search.reasons import Reasons
 from thiessen.search.strategy import MAX_DRAWS, Exhausted, Proposal, Strategy, draw
-from thiessen.space import Config, Dimension, OpenSpace, Scalar, Space, SpaceError
+from thiessen.space import AskedFor, Config, Dimension, OpenSpace, Scalar, Space, SpaceError
 
 
 def proposed(strategy: Strategy, landscape: Landscape, turn: int, rng: Stream) -> Proposal:

@@ -1,12 +1,12 @@
 """The past of a study as a proposal knows it: the trials with a number, and the observations made of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Final, Literal
 
 from thiessen.search.landscape import Landscape
-from thiessen.space import Config, Dimension, OpenSpace, Space, SpaceError
+from thiessen.space import AskedFor, Config, OpenSpace, Space, SpaceError
 
 Outcome = Literal["succeeded", "diverged", "pruned", "failed", "cancelled", "queued"]
 Duplicates = Literal["forbid", "allow", "memoise"]
@@ -24,20 +24,6 @@ class Revised(Exception):  # noqa: N818 - says what happened
 
     A trial that had ended was observed again, or what a trial asked for has changed an open space.
     """
-
-
-@dataclass(frozen=True, kw_only=True)
-class AskedFor:
-    """What a trial of an open study has asked for."""
-
-    config: Config
-    dimensions: Mapping[str, Dimension]  # as asked; of an observation, those not asked as they were known
-
-    def news_to(self, space: OpenSpace) -> "AskedFor":
-        """Return it with those dimensions alone that are not as the space has them. Raises SpaceError."""
-        space.after(self.config, self.dimensions)
-        news = {name: each for name, each in self.dimensions.items() if space.dimensions.get(name) != each}
-        return AskedFor(config=self.config, dimensions=news)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +47,16 @@ def space_after(space: Space, observations: Iterable[Observed]) -> Space:
             except SpaceError as error:
                 raise HistoryError(f"observation {each.seq}: {error}") from error
     return space
+
+
+def as_asked(space: Space, observations: Iterable[Observed]) -> Iterator[tuple[Observed, AskedFor]]:
+    """Yield what trials of an open study asked for, each dimension as it was asked. Raises HistoryError."""
+    for each in observations:
+        if each.asked is not None and isinstance(space, OpenSpace):
+            known, asked = space.dimensions, each.asked
+            space = space_after(space, [each])  # which insists that there is one for each name
+            whole = {name: asked.dimensions.get(name) or known[name] for name in asked.config}
+            yield each, AskedFor(config=asked.config, dimensions=whole)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, get_args
 
 from thiessen.search import STRATEGIES
-from thiessen.search.history import AskedFor, Duplicates, HistoryError, Observed, Outcome
+from thiessen.search.history import Duplicates, HistoryError, Observed, Outcome
 from thiessen.search.replay import Given, Mismatch, Proposed, replay
 from thiessen.search.settings import Register, strategy_from_json, strategy_to_json
 from thiessen.search.strategy import Strategy
-from thiessen.space import LARGEST_FLOAT, LARGEST_INT, OPEN, Config, OpenSpace, Scalar, Space
+from thiessen.space import LARGEST_FLOAT, LARGEST_INT, OPEN, AskedFor, Config, Scalar, Space
 
 FORMAT: Final = 1  # of the document; raised when an older reader would misread it
 
@@ -83,10 +83,7 @@ class Record:
 def observation_to_json(observed: Observed) -> dict[str, Any]:
     """Return an observation as a record has it: what was asked for stands only where somebody said it."""
     told = {name: getattr(observed, name) for name in ("seq", "trial", "outcome", "loss", "cause")}
-    if observed.asked is None:
-        return told
-    dimensions = OpenSpace(observed.asked.dimensions).to_json()
-    return told | {"asked": {"config": observed.asked.config, "dimensions": dimensions}}
+    return told if observed.asked is None else told | {"asked": observed.asked.to_json()}
 
 
 def _space(study: Mapping[str, Any]) -> Space:
@@ -151,10 +148,10 @@ def _observed(entry: Any, seq: int, trials: int) -> Observed:
 
 
 def _asked_for(entry: Any, place: str) -> AskedFor:
-    config = _read(entry, place, "config", "an object of plain values", _is_config)
-    dimensions = _read(entry, place, "dimensions", "an object", _is_object)
+    _read(entry, place, "config", "an object of plain values", _is_config)
+    _read(entry, place, "dimensions", "an object", _is_object)
     try:
-        return AskedFor(config=config, dimensions=OpenSpace.from_json(dimensions).dimensions)
+        return AskedFor.from_json(entry)
     except ValueError as error:
         raise HistoryError(f"{place}: {error}") from error
 

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from thiessen.numbers import Stream, trial_seed
 from thiessen.search.asking import asked_again, proposed
-from thiessen.search.history import AskedFor, Duplicates, HistoryError, Observed, Past, space_after
+from thiessen.search.history import Duplicates, HistoryError, Observed, Past, as_asked
 from thiessen.search.landscape import Landscape
 from thiessen.search.strategy import Exhausted, Proposal, Strategy
-from thiessen.space import Config, OpenSpace, Space
+from thiessen.space import AskedFor, Config, Space
 
 
 class NotReplayable(ValueError):  # noqa: N818 - says what it is
@@ -150,15 +150,11 @@ def _asked_mismatches(number: int, told: AskedFor, proposal: Proposal, seed: int
 
 
 def _asked(space: Space, observations: Sequence[Observed]) -> dict[int, list[AskedFor]]:
-    """Return of each trial of an open study what it asked for, every dimension as it was asked."""
-    asked: dict[int, list[AskedFor]] = {}
-    for each in observations:
-        if each.asked is not None and isinstance(space, OpenSpace):
-            known, config = space.dimensions, each.asked.config
-            space = space_after(space, [each])  # which insists that there is one for each name
-            dimensions = {name: each.asked.dimensions.get(name) or known[name] for name in config}
-            asked.setdefault(each.trial, []).append(AskedFor(config=config, dimensions=dimensions))
-    return asked
+    """Return what each trial of an open study asked for, more than once where it was tried again."""
+    told: dict[int, list[AskedFor]] = {}
+    for observed, asked in as_asked(space, observations):
+        told.setdefault(observed.trial, []).append(asked)
+    return told
 
 
 class _Then:
