@@ -1,6 +1,7 @@
 """Open spaces on a server: what a trial asked for is learned with its end, and replays."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -10,7 +11,7 @@ from app.lifecycle.columns import Histories
 from app.lifecycle.enqueue import Candidate
 from app.lifecycle.memory import Memory
 from app.storage import asked as stored
-from app.storage import studies
+from app.storage import observations, studies
 from tests.folds import check_study
 from thiessen.search.asking import Asking
 from thiessen.space import AskedFor, Boolean, Categorical, Float, Int, OpenSpace
@@ -126,6 +127,33 @@ def test_an_attempt_that_failed_begins_again_where_it_began(desk):
     assert set(desk.trial(1).config) == {"deep"}
     assert set(known(desk).dimensions) == {"lr", "deep"}
     assert len(desk.landscape()) == 2  # it repels from what it asked for
+
+
+def test_what_was_asked_for_in_each_attempt_is_kept(desk):
+    tell(desk, lease(desk), lr=LR)
+    leased = lease(desk)
+    desk.fail(leased, retry=False, asked=ask(leased, lr=LR, n=Int(1, 4)))
+    desk.retry(1)
+    again = lease(desk)
+    assert again.config == leased.config
+    tell(desk, again, lr=LR, deep=Boolean())
+    read = partial(observations.with_configs, study_id=desk.study.id, after=0, last=4, is_open=True)
+    assert [set(each.config) for each in desk.store.read(read)] == [
+        {"lr"},
+        {"lr", "n"},
+        {"lr", "deep"},  # the one that tells that it is tried again has none of its own
+        {"lr", "deep"},
+    ]
+    assert [each.is_asked for each in desk.store.read(read)] == [True, True, False, True]
+
+
+def test_who_is_tried_again_is_pending_where_it_begins(desk):
+    tell(desk, lease(desk), lr=LR, n=Int(1, 4))
+    leased = lease(desk)
+    desk.fail(leased, retry=False, asked=ask(leased, lr=replace(LR, low=0.9), n=Int(1, 4)))
+    desk.retry(1)
+    assert desk.trial(1).config != leased.config
+    assert desk.landscape().pending == {1: leased.config}
 
 
 def test_a_failure_that_says_nothing_teaches_nothing(desk):
