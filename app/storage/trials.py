@@ -134,7 +134,7 @@ _LEASE: Final = Prepared(
         lease_milliseconds=bindparam("length"),
         free_at=milliseconds() + bindparam("length", type_=BigInteger),
     )
-    .returning(_START, trials.c.seed, trials.c.free_at, trials.c.start.is_not(None))
+    .returning(trials.c.config, trials.c.start, trials.c.seed, trials.c.free_at)
 )
 _GIVEN: Final = (
     "study_id", "number", "origin", "turn", "watermark", "config", "start", "config_key", "seed", "reasons",
@@ -270,7 +270,9 @@ def moved(
 def give(tx: Transaction, place: Place, lease: NewLease, cause: Cause | None) -> Given:
     """Write that a trial is leased."""
     values = {"at": place.id, "to": TrialState.RUNNING, "because": cause}
-    return Given(*_LEASE.one(tx, {**values, "lease": lease.id, "length": lease.milliseconds}))
+    row = _LEASE.one(tx, {**values, "lease": lease.id, "length": lease.milliseconds})
+    config, start, seed, free_at = row  # SQLite 3.40 takes any column for not null where it returns that
+    return Given(config if start is None else start, seed, free_at, start is not None)
 
 
 def came_to(tx: Transaction, trial_id: TrialId, config: Config) -> None:
