@@ -28,6 +28,8 @@ from app.storage import Store, webhooks
 from app.storage.schema import revisions
 from app.storage.tables import clock, metadata, now
 from benchmarks.service import servers
+from thiessen.search.asking import Asking
+from thiessen.space import OpenSpace
 
 ARCHIVE: Final = Path(__file__).parents[1] / "tests" / "storage" / "archive"
 BEGAN: Final = round(datetime(2026, 11, 1, tzinfo=UTC).timestamp() * 1000)
@@ -277,6 +279,27 @@ def _other_studies(life: Life) -> None:
         life.send("DELETE", f"/studies/{name}" + "?purge=true" * (name == "purged"))
 
 
+def _an_open_study(life: Life) -> None:
+    """A study whose trials say what is searched: told, failed, imported, enqueued, under way."""
+    life.study("open", space="open", max_attempts=1)
+    leased = life.lease("open")
+    life.end(leased, loss=0.5, asked=_asked(leased, lr=SPACE["lr"], deep={"type": "boolean"}))
+    leased = life.lease("open")
+    asked = _asked(leased, lr=SPACE["lr"], layers={"type": "int", "low": 1, "high": 4})
+    life.end(leased, "fail", kind="error", message="boom", asked=asked)
+    told = {"config": {"x": 0.25}, "dimensions": {"x": X}, "outcome": {"value": 0.4}}
+    life.send("POST", "/studies/open/trials", {"trials": [told, {"config": {"lr": 0.3, "unheard": "of"}}]})
+    life.lease("open")
+
+
+def _asked(leased: dict[str, Any], **dimensions: Any) -> dict[str, Any]:
+    """Return what the program of a trial asks for."""
+    asking = Asking(leased["config"], leased["seed"])
+    for name, dimension in OpenSpace.from_json(dimensions).dimensions.items():
+        asking.value(name, dimension)
+    return asking.asked.to_json()
+
+
 def _gpus(life: Life) -> None:
     """A study of another project that needs GPUs, has every budget, and a worker with a token."""
     secret = life.send("POST", "/tokens", {"name": "gpu", "scopes": ["work"], "project": "vision"})["token"]
@@ -332,8 +355,13 @@ def _present(delivery: Delivery | None) -> Delivery:
 
 
 CHAPTERS: Final[tuple[Callable[[Life], None], ...]] = (
-    _house, _a_search, _other_studies, _gpus, _mail, _programs_of_optuna,
-)  # fmt: skip
+    _house,
+    _a_search,
+    _other_studies,
+    _an_open_study,
+    _gpus,
+    _mail,
+    _programs_of_optuna,
 
 if __name__ == "__main__":
     main()

@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from app.domain.trial import MOVES
 from app.lifecycle.memory import Known
+from app.storage import asked
 from app.storage.tables import attempts, events, observations, studies, trials
 from tests.model import RESULTS
 from thiessen.integrations import KNOWN
@@ -34,7 +35,7 @@ def check_study(tx, model=None, name="s"):
     check_leases(numbered, ran)
     check_events(row, numbered, happened)
     check_observations(numbered, told)
-    check_replay(row, numbered, told)
+    check_replay(row, numbered, told, dict(asked.since(tx, row.id, 0, row.observations)))
     if model is not None:
         check_against(model, numbered, ran, told)
     return Counter(trial.origin for trial in numbered)
@@ -107,26 +108,32 @@ def check_observations(numbered, told):
             assert (seen.outcome, seen.loss, seen.cause) == (trial.state, trial.loss, trial.cause)
 
 
-def check_replay(row, numbered, told):
+def check_replay(row, numbered, told, asked_for):
     strategy = strategy_from_json({"name": row.strategy, **row.strategy_settings}, KNOWN)
     mismatches = replay(
-        Space.from_json(row.space),
+        Space.declared(row.space),
         strategy,
         row.seed,
         [_replayed(trial) for trial in numbered],
-        [Observed(**{name: getattr(each, name) for name in Observed.__dataclass_fields__}) for each in told],
+        [_observed(each, asked_for.get(each.seq)) for each in told],
         duplicates=row.duplicates,
         failures_repel=row.failures_repel,
     )
     assert [each for found in mismatches for each in found] == []
 
 
+def _observed(row, asked):
+    known = {name: getattr(row, name) for name in ("seq", "trial", "outcome", "loss", "cause")}
+    return Observed(**known, asked=asked)
+
+
 def _replayed(trial):
+    start = trial.config if trial.start is None else trial.start
     if trial.origin != "proposed":
-        return Given(number=trial.number, config=trial.config, origin=trial.origin)
+        return Given(number=trial.number, config=start, origin=trial.origin)
     return Proposed(
         number=trial.number,
-        config=trial.config,
+        config=start,
         watermark=trial.watermark,
         turn=trial.turn,
         reasons=trial.reasons,

@@ -50,7 +50,7 @@ from thiessen.study import DEFAULT_PROJECT
 
 if TYPE_CHECKING:
     from thiessen.figures import Wanted
-    from thiessen.space import Space
+    from thiessen.space import Open, Space
     from thiessen.study import Direction
     from thiessen.study import Study as OpenStudy
 
@@ -111,7 +111,7 @@ class Client:
     def open_study(
         self,
         name: str,
-        space: "Space | None" = None,
+        space: "Space | Open | None" = None,
         *,
         trials: int | None = None,
         strategy: str | Mapping[str, Any] | None = None,
@@ -121,7 +121,8 @@ class Client:
     ) -> "OpenStudy":
         """Begin a study whose trials this program tries, or go on with one; others may try them beside it.
 
-        With nothing but its name a study is opened as it is. The arguments are those of
+        With nothing but its name a study is opened as it is. A space of "open" is made by what its trials ask
+        for. The arguments are those of
         `thiessen.open_study`. Raises StudyExists where the server has another study of this name.
         """
         from thiessen.served import opened

@@ -16,17 +16,18 @@ from thiessen.search import (
     BiasedRandom,
     Exhausted,
     Given,
-    History,
     HistoryError,
     Observed,
+    Past,
     Proposed,
-    Snapshot,
     Strategy,
 )
-from thiessen.search.record import Record
+from thiessen.search.asking import proposed
+from thiessen.search.record import Record, observation_to_json
 from thiessen.search.settings import strategy_to_json
 from thiessen.search.stopping import Curve, judged
-from thiessen.space import Config, Space, config_key
+from thiessen.search.strategy import settled
+from thiessen.space import OPEN, AskedFor, Config, OpenSpace, Space, config_key
 from thiessen.study import Direction, Result
 from thiessen.trial import Asked, Ending
 
@@ -65,7 +66,7 @@ class Terms:
         """Return those of a new study, the usual ones where nothing was said. Raises StrategyError."""
         return cls(
             space=space,
-            strategy=(told.strategy or BiasedRandom()).settled(space, trials),
+            strategy=settled(told.strategy or BiasedRandom(), space, trials),
             seed=0 if told.seed is None else told.seed,
             direction=told.direction or "minimize",
             stopping=told.stopping,
@@ -74,7 +75,7 @@ class Terms:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "space": self.space.to_json(),
+            "space": self.space.declaration,
             "strategy": strategy_to_json(self.strategy),
             "seed": self.seed,
             "direction": self.direction,
@@ -102,14 +103,14 @@ class Local:
             record = self._record(entries)
             self._terms = self._agreed(record, entries[0], told)
         elif told.space is None:
-            raise JournalError(f"{name} is new: give the space it is to search.")
+            raise JournalError(f'{name} is new: give the space it is to search, or "{OPEN}".')
         else:
             entries = [{"trials": TRIALS if trials is None else trials}]
             self._terms = Terms.of(told, told.space, entries[0]["trials"])
             record = None
             self._add({"format": FORMAT, "study": self._terms.to_json(), **entries[0]})
             self._keep()
-        self.space, self.direction = self._terms.space, self._terms.direction
+        self.direction = self._terms.direction
         self.max_trials = [entry["trials"] for entry in entries if "trials" in entry][-1]
         self._begin(record, entries)
         if trials is not None and trials != self.max_trials:
@@ -133,7 +134,7 @@ class Local:
         )
         said = dict(vars(told))
         if told.strategy is not None:  # a grid is as fine as the first budget allowed
-            said["strategy"] = told.strategy.settled(found.space, head.get("trials", TRIALS))
+            said["strategy"] = settled(told.strategy, found.space, head.get("trials", TRIALS))
         for term, mine in said.items():
             if mine is not None and mine != getattr(found, term):
                 raise self._differs(term, getattr(found, term), mine)
@@ -148,18 +149,20 @@ class Local:
     def _begin(self, record: Record | None, entries: Sequence[Entry]) -> None:
         trials: Sequence[Proposed | Given] = [] if record is None else record.trials
         observations: Sequence[Observed] = [] if record is None else record.observations
-        self._configs = [trial.config for trial in trials]
-        self._numbers = {config_key(config): number for number, config in enumerate(self._configs)}
+        configs = [trial.config for trial in trials]
+        self._numbers: dict[str, int] = {}
+        if not self._terms.space.is_open:
+            self._numbers = {config_key(config): number for number, config in enumerate(configs)}
         self._turns = sum(isinstance(trial, Proposed) for trial in trials)
         self._imported = sum(isinstance(trial, Given) and trial.origin == "imported" for trial in trials)
-        self._history = History(self._terms.space, Snapshot.of(self._configs, observations))
+        self._past = Past(self._terms.space, configs, observations)
         self._results: dict[int, Result] = {}
         self.best: Result | None = None
         for each in observations:
             self._results[each.trial] = self._result(each)
             self._compare(self._results[each.trial])
         # Begun and never told of: a person stopped, or the process was killed.
-        self._waiting = deque(number for number in range(len(self._configs)) if number not in self._results)
+        self._waiting = deque(number for number in range(len(configs)) if number not in self._results)
         self._running: dict[int, list[tuple[int, Mapping[str, float]]]] = {}
         self._ended = deque(
             (self._losses(entry["curve"]) for entry in entries if entry.get("curve")), maxlen=MOST_CURVES
@@ -171,7 +174,10 @@ class Local:
             number = self._waiting.popleft() if self._waiting else self._proposed()
             self._running[number] = []
             return Asked(
-                number=number, config=self._configs[number], seed=trial_seed(self._terms.seed, number)
+                number=number,
+                config=self._past.configs[number],
+                seed=trial_seed(self._terms.seed, number),
+                space=self.space,
             )
 
     def ask_now(self) -> Asked:
@@ -181,10 +187,10 @@ class Local:
     def _proposed(self) -> int:
         """Return the number of a new trial. Raises Ended."""
         self._check_budget()
-        number, landscape = len(self._configs), self._history.landscape
+        number, landscape = len(self._past.configs), self._past.landscape
         try:
-            proposal = self._terms.strategy.propose(
-                self.space, landscape, self._turns, Stream(self._terms.seed, number)
+            proposal = proposed(
+                self._terms.strategy, landscape, self._turns, Stream(self._terms.seed, number)
             )
         except Exhausted:
             raise Ended(
@@ -197,7 +203,7 @@ class Local:
     def enqueue(self, config: Config) -> int:
         with self._lock:
             self._check_open()
-            self.space.validate(config)
+            self.space.check_start(config)
             known = self._numbers.get(config_key(config))
             if known is not None:
                 return known
@@ -210,7 +216,8 @@ class Local:
     def add(self, config: Config, ending: Ending) -> int:
         with self._lock:
             self._check_open()
-            self.space.validate(config)
+            if self._news(ending) is None:
+                self.space.validate(config)
             known = self._numbers.get(config_key(config))
             if known is not None:
                 return known
@@ -220,11 +227,11 @@ class Local:
             return number
 
     def _number(self, config: Config, origin: Literal["proposed", "enqueued", "imported"], why: Entry) -> int:
-        number = len(self._configs)
+        number = len(self._past.configs)
         self._add({"trial": {"number": number, "origin": origin, "config": config, **why}})
-        self._configs.append(config)
-        self._numbers[config_key(config)] = number
-        self._history.number(config)
+        if not self._terms.space.is_open:
+            self._numbers[config_key(config)] = number
+        self._past.number(config)
         return number
 
     def report(self, trial: int, step: int, metrics: Mapping[str, float]) -> str | None:
@@ -251,28 +258,41 @@ class Local:
             curve = self._running.get(trial, [])
             value = self._last(curve) if ending.outcome == "pruned" and ending.value is None else ending.value
             observation = Observed(
-                seq=self._history.landscape.watermark + 1,
+                seq=self._past.landscape.watermark + 1,
                 trial=trial,
                 outcome=ending.outcome,
                 loss=None if value is None else self._terms.loss(value),
                 cause="error" if ending.outcome == "failed" else None,
+                asked=self._news(ending),
             )
             told = {
                 "curve": [[step, _written(metrics)] for step, metrics in curve],
                 "message": ending.message,
             }
             besides = {name: each for name, each in told.items() if each}
-            self._add({"observation": vars(observation), **besides})
+            self._add({"observation": observation_to_json(observation), **besides})
             self._keep()
-            self._history.observe(observation)
+            self._past.observe(observation)
             self._results[trial] = result = self._result(observation)
             self._compare(result)
             self._running.pop(trial, None)
             if losses := self._losses(curve):
                 self._ended.append(losses)
 
-    def leave(self, trial: int, error: BaseException) -> None:
+    def _news(self, ending: Ending) -> AskedFor | None:
+        """Return what an open space is to learn. Raises SpaceError."""
+        space = self.space
+        if ending.asked is None or not isinstance(space, OpenSpace):
+            return None
+        return ending.asked.news_to(space)
+
+    def leave(self, trial: int, error: BaseException, asked: AskedFor | None) -> None:
         """It is pending still, and first when the study is opened again."""
+
+    @property
+    def space(self) -> Space:
+        """The space as it is known by now."""
+        return self._past.landscape.space
 
     @property
     def ended(self) -> int:
@@ -328,7 +348,7 @@ class Local:
         return Result(
             number=observed.trial,
             state=observed.outcome,
-            config=self._configs[observed.trial],
+            config=observed.asked.config if observed.asked else self._past.configs[observed.trial],
             value=None if loss is None else self._terms.loss(loss),
             loss=loss,
             seed=trial_seed(self._terms.seed, observed.trial),
@@ -353,7 +373,7 @@ class Local:
         return self._terms.loss(losses[-1][1]) if losses else None
 
     def _check_budget(self) -> None:
-        if len(self._configs) - self._imported >= self.max_trials:
+        if len(self._past.configs) - self._imported >= self.max_trials:
             raise Ended(
                 f"{self.name} has all its {self.max_trials} trials; ask for more of them with trials=."
             )

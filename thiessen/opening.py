@@ -11,7 +11,7 @@ from thiessen.integrations import KNOWN
 from thiessen.journal import Journal
 from thiessen.local import TRIALS, Local, Told
 from thiessen.search.settings import strategy_from_json
-from thiessen.space import Space
+from thiessen.space import OPEN, Open, Space, space_of
 from thiessen.study import DEFAULT_PROJECT, Direction, Objective, Study
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ INSIDE: Final = "http://127.0.0.1"  # nobody listens there for us: it only has t
 
 def minimize(
     objective: Objective,
-    space: Space,
+    space: Space | Open = OPEN,
     *,
     trials: int = TRIALS,
     journal: str | Path | None = BY_NAME,
@@ -43,7 +43,9 @@ def minimize(
 
     What came of each trial is kept in a journal, here `train.jsonl` in the folder of now: stopped by Ctrl-C
     or a crash, the same program goes on where it was. With more trials it goes on too. A journal of None
-    keeps nothing. The other arguments are those of `open_study` and of `Study.optimize`.
+    keeps nothing. Without a space it is open: what the objective asks its trial for is searched, as in
+    `trial.float("lr", 1e-4, 1, log=True)`. The other arguments are those of `open_study` and of
+    `Study.optimize`.
     """
     name = re.sub(r"\W+", "", getattr(objective, "__name__", "")) or "objective"
     path = None if journal is None else str(journal).format(name=name)
@@ -76,7 +78,7 @@ def connect(address: str, *, token: str | None = None, project: str = DEFAULT_PR
 
 def open_study(
     journal: str | Path | None,
-    space: Space | None = None,
+    space: Space | Open | None = None,
     *,
     trials: int | None = None,
     strategy: str | Mapping[str, Any] | None = None,
@@ -86,6 +88,7 @@ def open_study(
 ) -> Study:
     """Begin a study in a new journal, or go on with that of an old one; None keeps it in memory alone.
 
+    A `space` of "open" is made by what its trials ask for: `trial.float("lr", 1e-4, 1, log=True)`.
     `trials` is how many there will be in all, 100 unless told, and may be another each time. `strategy` and
     `stopping` are as in a study file. What is not told is as the journal has it, and in a new one the usual:
     the default search, seed 0, the smallest value, no early stopping. Raises JournalDiffers where the journal
@@ -94,7 +97,7 @@ def open_study(
     return in_journal(
         journal,
         Told(
-            space=space,
+            space=None if space is None else space_of(space),
             strategy=None if strategy is None else strategy_from_json(strategy, KNOWN),
             seed=seed,
             direction=direction,

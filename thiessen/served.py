@@ -10,7 +10,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
@@ -49,7 +49,7 @@ from thiessen.integrations import KNOWN
 from thiessen.numbers import trial_seed
 from thiessen.patience import LATER, Patience
 from thiessen.search.settings import strategy_from_json, strategy_to_json
-from thiessen.space import Config, Space
+from thiessen.space import AskedFor, Config, Dimension, Open, OpenSpace, Space, space_of
 from thiessen.study import Direction, Result, Study
 from thiessen.trial import Asked, Ending
 
@@ -70,19 +70,20 @@ log = logging.getLogger("thiessen.client")
 
 
 def opened(
-    client: "Client", name: str, space: Space | None, trials: int | None, given: Mapping[str, Any]
+    client: "Client", name: str, said: Space | Open | None, trials: int | None, given: Mapping[str, Any]
 ) -> Study:
     """Begin a study, or go on with the one of this name.
 
     Raises StudyExists, StudyNotFound, InvalidRequest.
     """
+    space = None if said is None else space_of(said)
     try:
         found = client.study(name)
     except StudyNotFound:
         if space is None:
             raise
         budget = {} if trials is None else {"max_trials": trials}
-        spec = {"name": name, "task": TASK, "space": space.to_json(), **given, **budget}
+        spec = {"name": name, "task": TASK, "space": space.declaration, **given, **budget}
         try:
             client.create_study(StudySpec.model_validate(spec))
         except ValidationError as error:
@@ -101,7 +102,8 @@ def _check_same(found: contract.Study, space: Space, given: Mapping[str, Any]) -
     if "strategy" in mine:  # what it leaves to the budget was settled when the study began
         document = strategy_to_json(strategy_from_json(mine["strategy"], KNOWN))
         mine["strategy"] = {name: each for name, each in document.items() if each is not None}
-    differing = [] if Space.from_json(found.space) == space else ["space"]
+    declared = OpenSpace() if found.is_open else Space.from_json(found.space)
+    differing = [] if declared == space else ["space"]
     for term, each in mine.items():
         theirs = getattr(found, term)
         known = {name: theirs.get(name) for name in each} if isinstance(each, Mapping) and theirs else theirs
@@ -136,7 +138,7 @@ class Served:
     def __init__(self, client: "Client", name: str, *, offline_seconds: float = OFFLINE_SECONDS) -> None:
         study = client.study(name)
         self.name = name
-        self.space = Space.from_json(study.space)
+        self._space = _space(study)
         self.direction: Direction = "maximize" if study.direction == "maximize" else "minimize"
         self._client = client
         self._seed = study.seed
@@ -150,6 +152,10 @@ class Served:
         self._beats: threading.Thread | None = None
         self._lock = threading.Lock()
         self._is_registered = False
+
+    @property
+    def space(self) -> Space:
+        return _space(self._client.study(self.name)) if self._space.is_open else self._space
 
     @property
     def max_trials(self) -> int:
@@ -179,7 +185,8 @@ class Served:
             [lease] = leases
             self._running[lease.trial] = Running(lease)
             self._begin_to_beat()
-            return Asked(number=lease.trial, config=lease.config, seed=lease.seed)
+            space = self._space if lease.space is None else OpenSpace.from_json(lease.space)
+            return Asked(number=lease.trial, config=lease.config, seed=lease.seed, space=space)
         study = self._until_answered(lambda: self._client.study(self.name))
         if study.state in {"completed", "stopped"}:
             why = f" ({study.reason})" if study.reason else ""
@@ -207,15 +214,20 @@ class Served:
         return []
 
     def enqueue(self, config: Config) -> int:
-        return self._added(config, None)
+        self._space.check_start(config)
+        return self._added({"config": config})
 
     def add(self, config: Config, ending: Ending) -> int:
-        return self._added(config, _outcome(ending))
+        added: dict[str, Any] = {"config": config, "outcome": _outcome(replace(ending, asked=None))}
+        if ending.asked is None:
+            self._space.validate(config)
+        else:
+            added["dimensions"] = ending.asked.to_json()["dimensions"]
+        return self._added(added)
 
-    def _added(self, config: Config, outcome: Outcome | None) -> int:
-        self.space.validate(config)
+    def _added(self, trial: Mapping[str, Any]) -> int:
         try:
-            [added] = self._client.add_trials(self.name, [NewTrial(config=config, outcome=outcome)])
+            [added] = self._client.add_trials(self.name, [NewTrial.model_validate(trial)])
         except StudyEnded as ended:
             raise Ended(str(ended)) from ended
         return added.trial
@@ -242,19 +254,22 @@ class Served:
                 self._until_answered(lambda: self._tell(running))
         lease_id = running.lease.lease_id
         if ending.outcome == "failed":
-            failure = Failure(kind="error", message=ending.message[:LONGEST_TEXT], retry=False)
+            failure = Failure(
+                kind="error", message=ending.message[:LONGEST_TEXT], retry=False, **_told(ending.asked)
+            )
             self._settle(trial, lambda: self._client.fail(lease_id, failure))
         else:
             outcome = _outcome(ending)
             self._settle(trial, lambda: self._client.complete(lease_id, outcome))
 
-    def leave(self, trial: int, error: BaseException) -> None:
+    def leave(self, trial: int, error: BaseException, asked: AskedFor | None) -> None:
         lease_id = self._running[trial].lease.lease_id
         if isinstance(error, Exception) and not isinstance(error, Ended):
             failure = Failure(
                 kind="error",
                 message=f"{type(error).__name__}: {error}"[:LONGEST_TEXT],
                 traceback="".join(traceback.format_exception(error))[-LONGEST_TEXT:],
+                **({} if isinstance(error, InvalidRequest) else _told(asked)),  # else it was refused just now
             )
             self._settle(trial, lambda: self._client.fail(lease_id, failure))
         else:
@@ -264,26 +279,29 @@ class Served:
         """End the attempt; what comes after its lease was lost is kept by the server, and does not count."""
         try:
             self._until_answered(call)
+        except InvalidRequest:
+            raise  # nothing has ended: who holds the trial may leave it
         except LeaseLost as lost:
             log.warning("%s", lost)
-        finally:
+        except BaseException:
             del self._running[trial]
+            raise
+        del self._running[trial]
 
     def results(self) -> Sequence[Result]:
         return list(self._results())
 
     def _results(self) -> Iterator[Result]:
         columns = self._client.history(self.name).columns
-        names = list(columns.config)
-        values = zip(*columns.config.values(), strict=True)
-        for number, state, value, row in zip(
-            columns.number, columns.state, columns.value, values, strict=True
+        dimensions = self.space.dimensions
+        for at, (number, state, value) in enumerate(
+            zip(columns.number, columns.state, columns.value, strict=True)
         ):
-            there = dict(zip(names, row, strict=True))
+            there = {name: values[at] for name, values in columns.config.items()}
             yield Result(
                 number=number,
                 state=state,
-                config={name: each for name, each in there.items() if self._is_there(name, each)},
+                config={name: each for name, each in there.items() if _is_there(dimensions[name], each)},
                 value=value,
                 loss=value if value is None or self.direction == "minimize" else -value,
                 seed=trial_seed(self._seed, number),
@@ -355,9 +373,24 @@ class Served:
             running.stop = answer.reason or "the study was stopped"
             running.is_pruned = answer.verdict == "prune"
 
-    def _is_there(self, name: str, value: object) -> bool:
-        """Return whether it was active: null says that it was not, unless it is one of the choices."""
-        return value is not None or self.space.dimensions[name].refusal(None) is None
+
+def _is_there(dimension: Dimension, value: object) -> bool:
+    """Return whether it was active: null says that it was not, unless it is one of the choices."""
+    return value is not None or dimension.refusal(None) is None
+
+
+def _space(study: contract.Study) -> Space:
+    return OpenSpace.from_json(study.space) if study.is_open else Space.from_json(study.space)
+
+
+def _told(asked: AskedFor | None) -> dict[str, Any]:
+    """Return what is told beside an outcome where the space is open."""
+    if asked is None:
+        return {}
+    try:
+        return {"asked": contract.AskedFor.model_validate(asked.to_json())}
+    except ValidationError as error:
+        raise InvalidRequest(f"the trial asked for what no server takes: {faults(error)}.") from error
 
 
 def _metric(value: float) -> float | Literal["NaN", "Infinity", "-Infinity"]:
@@ -370,12 +403,13 @@ def _metric(value: float) -> float | Literal["NaN", "Infinity", "-Infinity"]:
 
 
 def _outcome(ending: Ending) -> Outcome:
+    told = _told(ending.asked)
     match ending.outcome:
         case "pruned":
-            return Pruned(pruned=True, value=ending.value)
+            return Pruned(pruned=True, value=ending.value, **told)
         case "diverged":
-            return Diverged(diverged=ending.diverged)
+            return Diverged(diverged=ending.diverged, **told)
         case _:
             if ending.value is None:
                 raise ValueError("a trial that succeeded has a value")
-            return Value(value=ending.value)
+            return Value(value=ending.value, **told)

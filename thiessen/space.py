@@ -7,11 +7,12 @@ import hashlib
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, ClassVar, Final, Protocol, Self
+from math import gcd
+from typing import Any, ClassVar, Final, Literal, Protocol, Self
 
 from thiessen.numbers import exp, log
 
@@ -24,6 +25,9 @@ _ROUNDED: Final = f".{SIGNIFICANT_DIGITS}g"
 MAX_DIMENSIONS: Final = 256
 MAX_CHOICES: Final = 10_000
 MOST_NAMED: Final = 10  # choices in one error
+LONGEST_NAME: Final = 100  # of a dimension of an open space
+Open = Literal["open"]
+OPEN: Final[Open] = "open"  # a space that declares nothing: what its trials ask for makes it
 LARGEST_INT: Final = 2**53  # beyond it JSON readers silently round
 LARGEST_FLOAT: Final = sys.float_info.max
 
@@ -61,6 +65,9 @@ class Dimension(Protocol):
 
     def canonical(self) -> Self:
         """Return the one way to write this dimension, whatever its condition."""
+
+    def holding(self, other: Any) -> Self | None:
+        """Return it wide enough for the values of another of its kind; None where scale or choices differ."""
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of its values."""
@@ -102,6 +109,11 @@ class Float:
 
     def canonical(self) -> Self:
         return replace(self, low=float(self.low) + 0.0, high=float(self.high) + 0.0)  # -0.0 becomes 0.0
+
+    def holding(self, other: "Float") -> Self | None:
+        if self.log != other.log:
+            return None
+        return replace(self, low=min(self.low, other.low), high=max(self.high, other.high))
 
     def schema(self) -> dict[str, Any]:
         return {"type": "number", "minimum": float(self.low), "maximum": float(self.high)}
@@ -167,8 +179,14 @@ class Int:
         return range(self.low, self.high + 1, self.step)
 
     def canonical(self) -> Self:
-        last = self.low + self.step * (self.count - 1)
-        return replace(self, high=last, step=self.step if last > self.low else 1)
+        return replace(self, high=self.last, step=self.step if self.last > self.low else 1)
+
+    def holding(self, other: "Int") -> Self | None:
+        if self.log != other.log:
+            return None
+        low, high = min(self.low, other.low), max(self.last, other.last)
+        steps = [each.step for each in (self, other) if each.count > 1]
+        return replace(self, low=low, high=high, step=gcd(self.low - other.low, *steps) or 1)
 
     def schema(self) -> dict[str, Any]:
         offset = self.low % self.step
@@ -183,6 +201,11 @@ class Int:
     def ends(self) -> tuple[float, float]:
         """Where the logarithmic scale begins and ends: half a step beyond the bounds."""
         return log(self.low - 0.5), log(self.high + 0.5)
+
+    @property
+    def last(self) -> int:
+        """The largest value."""
+        return self.low + self.step * (self.count - 1)
 
     @property
     def count(self) -> int:
@@ -218,6 +241,9 @@ class Categorical:
 
     def canonical(self) -> Self:
         return replace(self, choices=_unordered(self.choices))
+
+    def holding(self, other: "Categorical") -> Self | None:
+        return self if self.canonical().choices == other.canonical().choices else None
 
     def schema(self) -> dict[str, Any]:
         return {"enum": list(self.choices)}
@@ -256,6 +282,9 @@ class Ordinal:
     def canonical(self) -> Self:
         return self
 
+    def holding(self, other: "Ordinal") -> Self | None:
+        return self if _keys(self.choices) == _keys(other.choices) else None
+
     def schema(self) -> dict[str, Any]:
         return {"enum": list(self.choices)}
 
@@ -292,6 +321,10 @@ class Boolean:
     def canonical(self) -> Self:
         return self
 
+    def holding(self, other: "Boolean") -> Self | None:
+        del other
+        return self
+
     def schema(self) -> dict[str, Any]:
         return {"type": "boolean"}
 
@@ -317,9 +350,14 @@ class Space:
     {'lr': 0.01, 'layers': 1}
     """
 
+    is_open: ClassVar[bool] = False
+    _fewest: ClassVar[int] = 1
+
     def __init__(self, /, **dimensions: Dimension) -> None:
-        if not 1 <= len(dimensions) <= MAX_DIMENSIONS:
-            raise SpaceError(f"a space has 1 to {MAX_DIMENSIONS} dimensions; this one has {len(dimensions)}.")
+        if not self._fewest <= len(dimensions) <= MAX_DIMENSIONS:
+            raise SpaceError(
+                f"a space has {self._fewest} to {MAX_DIMENSIONS} dimensions; this one has {len(dimensions)}."
+            )
         self.dimensions: Final[Mapping[str, Dimension]] = dimensions
         for name, dimension in dimensions.items():
             if not isinstance(dimension, tuple(KINDS.values())):
@@ -334,11 +372,21 @@ class Space:
     @classmethod
     def from_json(cls, document: Mapping[str, Mapping[str, Any]]) -> "Space":
         """Build a space from its JSON form. Raises SpaceError."""
-        return cls(**{name: _dimension_from_json(name, entry) for name, entry in document.items()})
+        return cls(**_dimensions_from_json(document))
+
+    @classmethod
+    def declared(cls, declaration: Any) -> "Space":
+        """Return the space of a declaration: a JSON form, or the word for an open one. Raises SpaceError."""
+        return OpenSpace() if declaration == OPEN else cls.from_json(declaration)
+
+    @property
+    def declaration(self) -> dict[str, dict[str, Any]] | Open:
+        """What was declared; `declared` reads it back."""
+        return self.to_json()
 
     def to_json(self) -> dict[str, dict[str, Any]]:
         """Return the JSON form; `from_json` reads it back."""
-        return {name: _dimension_to_json(dimension) for name, dimension in self.dimensions.items()}
+        return {name: dimension_to_json(dimension) for name, dimension in self.dimensions.items()}
 
     def canonical(self) -> dict[str, dict[str, Any]]:
         """Return the JSON form that equal spaces share; `from_json` reads it too.
@@ -357,6 +405,14 @@ class Space:
     @cached_property
     def _canonical_text(self) -> str:
         return _CANONICAL.encode(self.canonical())
+
+    def check_start(self, config: Config) -> None:
+        """Raise SpaceError unless a trial may begin with `config`."""
+        self.validate(config)
+
+    def may_lack(self, name: str) -> bool:
+        """Return whether there are configs without this dimension."""
+        return bool(self.dimensions[name].when)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Space) and self._canonical_text == other._canonical_text
@@ -495,6 +551,123 @@ class Space:
             raise SpaceError(f"conditions go round in a circle: {chain}; remove one of them.") from None
 
 
+class OpenSpace(Space):
+    """A space to which a dimension is added when a trial first asks for it, as far as it is known.
+
+    A config may lack each dimension that some trial did not ask for. No dimension has a condition: what a
+    trial asks for is up to its program.
+    """
+
+    is_open = True
+    _fewest = 0
+
+    def __init__(
+        self, dimensions: Mapping[str, Dimension] | None = None, always: Iterable[str] | None = None
+    ) -> None:
+        super().__init__(**(dimensions or {}))
+        self.always: Final = None if always is None else frozenset(always)  # each trial asked for these
+        for name, dimension in self.dimensions.items():
+            if dimension.when:
+                raise SpaceError(f"dimension {name!r}: an open space has no conditions; ask in a branch.")
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Mapping[str, Any]]) -> "OpenSpace":
+        return cls(_dimensions_from_json(document))
+
+    def holding(self, dimensions: Mapping[str, Dimension]) -> "OpenSpace":
+        """Return it with what a trial asks for, each range wide enough. Raises SpaceError."""
+        found = {name: self._wider(name, each) for name, each in dimensions.items()}
+        if all(self.dimensions.get(name) == each for name, each in found.items()):
+            return self
+        return OpenSpace({**self.dimensions, **found}, self.always)
+
+    def after(self, config: Config, dimensions: Mapping[str, Dimension]) -> "OpenSpace":
+        """Return it as it is after a trial that asked for this config. Raises SpaceError."""
+        always = frozenset(config) if self.always is None else self.always & config.keys()
+        wider = self.holding(dimensions)
+        if unknown := config.keys() - wider.dimensions.keys():
+            raise SpaceError(f"no dimension is known for {sorted(unknown)}; give it beside the config.")
+        space = wider if always == self.always else OpenSpace(wider.dimensions, always)
+        space.validate(config)
+        return space
+
+    def check_start(self, config: Config) -> None:
+        """Raise SpaceError unless a trial may begin with `config`; its program says what it is used for."""
+        OpenSpace().holding({name: Categorical((value,)) for name, value in config.items()})
+
+    def _wider(self, name: str, asked: Dimension) -> Dimension:
+        if type(name) is not str or not 1 <= len(name) <= LONGEST_NAME:
+            raise SpaceError(f"{name!r} is no name of a dimension: give 1 to {LONGEST_NAME} characters.")
+        asked.check(name)
+        known = self.dimensions.get(name)
+        if known is None:
+            return asked
+        wider: Dimension | None = known.holding(asked) if type(known) is type(asked) else None
+        if wider is None:
+            raise SpaceError(
+                f"dimension {name!r} is {known} in this study, and here {asked} is asked for. Only the "
+                "bounds of a number may change: give what is another thing another name."
+            )
+        return wider if wider.canonical() != known.canonical() else known
+
+    @property
+    def declaration(self) -> dict[str, dict[str, Any]] | Open:
+        return OPEN
+
+    def may_lack(self, name: str) -> bool:
+        return self.always is None or name not in self.always
+
+    def schema(self) -> dict[str, Any]:
+        required = [name for name in self.dimensions if not self.may_lack(name)]
+        return {**super().schema(), "required": required, "additionalProperties": True}
+
+    def __repr__(self) -> str:
+        return f"OpenSpace({dict(self.dimensions)!r})"
+
+    @cached_property
+    def _canonical_text(self) -> str:
+        always = None if self.always is None else sorted(self.always)
+        return _CANONICAL.encode([OPEN, self.canonical(), always])
+
+    def _only_active(self, values: Config, *, strict: bool = False) -> Config:
+        for name in self.dimensions:
+            if strict and name not in values and not self.may_lack(name):
+                raise SpaceError(f"dimension {name!r} is missing from the config; add it.")
+        return {name: values[name] for name in self.dimensions if name in values}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedFor:
+    """What a trial of an open study has asked for."""
+
+    config: Config
+    dimensions: Mapping[str, Dimension]  # as asked; of an observation, those not asked as they were known
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "AskedFor":
+        """Read what `to_json` returned. Raises SpaceError."""
+        dimensions = OpenSpace.from_json(document["dimensions"]).dimensions
+        return cls(config=document["config"], dimensions=dimensions)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"config": self.config, "dimensions": OpenSpace(self.dimensions).to_json()}
+
+    def news_to(self, space: OpenSpace) -> "AskedFor":
+        """Return it with those dimensions alone that are not as the space has them. Raises SpaceError."""
+        space.after(self.config, self.dimensions)
+        news = {name: each for name, each in self.dimensions.items() if space.dimensions.get(name) != each}
+        return AskedFor(config=self.config, dimensions=news)
+
+
+def space_of(space: Space | Open) -> Space:
+    """Return the space that a program gives. Raises SpaceError."""
+    if isinstance(space, Space):
+        return space
+    if space != OPEN:
+        raise SpaceError(f'give the space, or "{OPEN}"; got {space!r}.')
+    return OpenSpace()
+
+
 def config_key(config: Config) -> str:
     """Return the text that is equal for equal configs, whatever the order of their keys."""
     return _CANONICAL.encode(config)
@@ -507,6 +680,10 @@ def _holds(when: When | None, active: Config) -> bool:
     return all(
         parent in active and _key(active[parent]) in _keys(wanted) for parent, wanted in (when or {}).items()
     )
+
+
+def _dimensions_from_json(document: Mapping[str, Mapping[str, Any]]) -> dict[str, Dimension]:
+    return {name: _dimension_from_json(name, entry) for name, entry in document.items()}
 
 
 def _dimension_from_json(name: str, entry: Mapping[str, Any]) -> Dimension:
@@ -528,7 +705,8 @@ def _dimension_from_json(name: str, entry: Mapping[str, Any]) -> Dimension:
     return dimension
 
 
-def _dimension_to_json(dimension: Dimension) -> dict[str, Any]:
+def dimension_to_json(dimension: Dimension) -> dict[str, Any]:
+    """Return its JSON form, without what is as usual."""
     kind = next(kind for kind, made in KINDS.items() if type(dimension) is made)
     entry: dict[str, Any] = {"type": kind}
     for known in fields(KINDS[kind]):
@@ -539,7 +717,7 @@ def _dimension_to_json(dimension: Dimension) -> dict[str, Any]:
 
 
 def _canonical_entry(dimension: Dimension) -> dict[str, Any]:
-    entry = _dimension_to_json(dimension.canonical())
+    entry = dimension_to_json(dimension.canonical())
     if when := entry.pop("when", None):
         entry["when"] = {parent: _unordered(when[parent]) for parent in sorted(when)}
     return entry

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from threading import Event
 from typing import TYPE_CHECKING, Final, Literal, Protocol, Self
 
 from thiessen.errors import Ended, ThiessenError
-from thiessen.space import Config, Space
+from thiessen.space import AskedFor, Config, Space, SpaceError
 from thiessen.trial import Asked, Ending, Keeper, Trial, ending
 
 if TYPE_CHECKING:
@@ -40,8 +40,11 @@ class StudyKeeper(Keeper, Protocol):
     """Who keeps a study and proposes its trials: a journal, or a server."""
 
     name: str
-    space: Space
     direction: Direction
+
+    @property
+    def space(self) -> Space:
+        """What is searched; where it is open, what is known of it by now."""
 
     @property
     def max_trials(self) -> int:
@@ -154,16 +157,27 @@ class Study:
         return None if asked is None else Trial(self._keeper, asked)
 
     def enqueue(self, config: Config) -> int:
-        """Have a config tried next; return the number of its trial, of the old one where it has one."""
+        """Have a config tried next; return the number of its trial, of the old one where it has one.
+
+        Where the space is open the program is given these values where they fit what it asks for.
+        """
         return self._keeper.enqueue(config)
 
-    def add(self, config: Config, value: float) -> int:
+    def add(self, config: Config, value: float, space: Space | None = None) -> int:
         """Add a trial that was tried elsewhere, to learn from; return its number.
 
         NaN or an infinite value means that it diverged. A config that has a trial keeps what came of that.
-        Such trials count towards no budget.
+        Such trials count towards no budget. Where the space is open, `space` has the dimensions of the config
+        that no trial has asked for yet, or not so wide.
         """
-        return self._keeper.add(config, ending(float(value)))
+        told = ending(float(value))
+        if self.space.is_open:
+            dimensions = {} if space is None else space.dimensions
+            known = {name: dimensions[name] for name in config if name in dimensions}
+            told = replace(told, asked=AskedFor(config=config, dimensions=known))
+        elif space is not None:
+            raise SpaceError("the space of this study was declared; leave it out.")
+        return self._keeper.add(config, told)
 
     def extend(self, trials: int) -> None:
         """Have so many trials in all."""

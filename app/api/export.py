@@ -5,7 +5,6 @@ import csv
 import io
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
@@ -20,6 +19,7 @@ from app.api.paths import Project, StudyName
 from app.api.studies import WRONG
 from app.domain.access import Principal, Scope
 from app.domain.errors import InvalidRequest
+from app.domain.trial import Observation
 from app.gate import needs
 from app.house import TheHouse
 from app.lifecycle import export as exports
@@ -111,7 +111,7 @@ async def _document(export: Export, entries: Entries) -> AsyncIterator[bytes]:
         "format": FORMAT,
         "exported_at": datetime.now(UTC).isoformat(),
         "watermark": export.watermark,
-        "study": study,
+        "study": {**study, "space": export.study.spec.space.declaration},
     }
     yield json.dumps(head)[:-1].encode() + b', "trials": ['
     begin = b"\n"
@@ -121,7 +121,7 @@ async def _document(export: Export, entries: Entries) -> AsyncIterator[bytes]:
     yield b'\n], "observations": ['
     begin = b"\n"
     async for some in export.observations():
-        yield begin + _joined([asdict(each) for each in some])
+        yield begin + _joined([_observation(each) for each in some])
         begin = b",\n"
     yield b"\n]}\n"
 
@@ -143,7 +143,16 @@ async def _whole_entries(export: Export, page: Sequence[Row]) -> list[dict[str, 
 async def _bare_entries(export: Export, page: Sequence[Row]) -> list[dict[str, Any]]:
     del export
     names = ("number", "origin", "config", "turn", "watermark", "reasons")
-    return [{name: getattr(row, name) for name in names} for row in page]
+    began = ({} if row.start is None else {"config": row.start} for row in page)
+    return [
+        {name: getattr(row, name) for name in names} | start for row, start in zip(page, began, strict=True)
+    ]
+
+
+def _observation(observed: Observation) -> dict[str, Any]:
+    """Return an observation as a record has it."""
+    told = {name: value for name, value in vars(observed).items() if name != "asked"}
+    return told if observed.asked is None else told | {"asked": observed.asked.to_json()}
 
 
 def _joined(entries: list[dict[str, Any]]) -> bytes:
@@ -175,7 +184,7 @@ def _line(export: Export, row: Row) -> dict[str, Any]:
 
 async def as_csv(export: Export) -> AsyncIterator[bytes]:
     """Yield a line for each trial, with a column for each dimension."""
-    dimensions = list(export.study.spec.space.to_json())
+    dimensions = list(export.progress.space.dimensions)
     yield _lines([[*COLUMNS, *(f"config.{name}" for name in dimensions)]])
     async for page in export.pages(LINES_AT_ONCE):
         yield await asyncio.to_thread(_lines, _cells(export, dimensions, page))
@@ -209,7 +218,7 @@ async def as_parquet(export: Export) -> AsyncIterator[bytes]:
     """Yield a Parquet file with the same columns, each of the type of its dimension."""
     from app.api.parquet import ParquetFile
 
-    file = await asyncio.to_thread(ParquetFile, export.study.spec.space)
+    file = await asyncio.to_thread(ParquetFile, export.progress.space)
     async for page in export.pages(BATCH):
         lines = ((_line(export, row), row.config) for row in page)
         yield await asyncio.to_thread(partial(file.append, list(lines)))

@@ -31,13 +31,18 @@ from thiessen import contract
 from thiessen.integrations import KNOWN
 from thiessen.search import Reasons
 from thiessen.search.settings import strategy_from_json, strategy_to_json
-from thiessen.space import Space
+from thiessen.search.strategy import settled
+from thiessen.space import AskedFor, Dimension, OpenSpace, Space, SpaceError
 
 
 def spec(sent: contract.StudySpec) -> Spec:
     """Return the study that was sent. Raises SpaceError, StrategyError."""
-    space = Space.from_json(sent.model_dump(exclude_unset=True)["space"])
-    strategy = strategy_from_json(sent.strategy, KNOWN).settled(space, sent.max_trials)
+    space = Space.declared(sent.model_dump(exclude_unset=True)["space"])
+    strategy = settled(strategy_from_json(sent.strategy, KNOWN), space, sent.max_trials)
+    if space.is_open and sent.duplicates == "memoise":
+        raise SpaceError(
+            "it is open, so what a trial asks for is known when it ends: duplicates cannot be memoise."
+        )
     return Spec(
         name=sent.name,
         task=sent.task,
@@ -85,7 +90,8 @@ def study(progress: Progress) -> contract.Study:
             "retry": [cause.value for cause in found.spec.retry],
             "target": None if target is None else direction.loss(target),
             "requires": asdict(found.spec.requires),
-            "space": found.spec.space.to_json(),
+            "space": progress.space.to_json(),
+            "is_open": progress.space.is_open,
             "project": found.project,
             "task_version": found.task_version,
             "state": standing.state.value,
@@ -144,6 +150,7 @@ def attempt_of(attempt: Attempt) -> contract.Attempt:
 def candidate(sent: contract.NewTrial) -> Candidate:
     return Candidate(
         config=sent.config,
+        dimensions=_dimensions(sent.model_dump(exclude_unset=True).get("dimensions", {})),
         result=None if sent.outcome is None else result(sent.outcome),
         notes=sent.notes,
         attributes=sent.attributes,
@@ -197,7 +204,8 @@ def lease_for(request: contract.LeaseRequest, usual: timedelta) -> timedelta:
 
 
 def lease(leased: Leased) -> contract.Lease:
-    return contract.Lease(**{**vars(leased), "trial": leased.number})
+    space = None if leased.space is None else leased.space.to_json()
+    return contract.Lease(**{**vars(leased), "trial": leased.number, "space": space})
 
 
 def beat(found: Beat) -> contract.HeartbeatAnswer:
@@ -207,15 +215,28 @@ def beat(found: Beat) -> contract.HeartbeatAnswer:
 
 
 def result(outcome: contract.Outcome) -> Result:
+    """Return what an attempt ended with. Raises SpaceError."""
+    asked = _asked(outcome)
     match outcome:
         case contract.Loss():
-            return Result(state=TrialState.SUCCEEDED, loss=outcome.loss)
+            return Result(state=TrialState.SUCCEEDED, loss=outcome.loss, asked=asked)
         case contract.Value():
-            return Result(state=TrialState.SUCCEEDED, value=outcome.value)
+            return Result(state=TrialState.SUCCEEDED, value=outcome.value, asked=asked)
         case contract.Pruned():
-            return Result(state=TrialState.PRUNED, value=outcome.value)
+            return Result(state=TrialState.PRUNED, value=outcome.value, asked=asked)
         case contract.Diverged():
-            return Result(state=TrialState.DIVERGED, diverged=outcome.diverged)
+            return Result(state=TrialState.DIVERGED, diverged=outcome.diverged, asked=asked)
+
+
+def _asked(end: contract.Outcome | contract.Failure) -> AskedFor | None:
+    if end.asked is None:
+        return None
+    told = end.asked.model_dump(exclude_unset=True)
+    return AskedFor(config=told["config"], dimensions=_dimensions(told.get("dimensions", {})))
+
+
+def _dimensions(told: dict[str, Any]) -> Mapping[str, Dimension]:
+    return OpenSpace.from_json(told).dimensions if told else {}
 
 
 def fault(failure: contract.Failure) -> Fault:
@@ -224,6 +245,7 @@ def fault(failure: contract.Failure) -> Fault:
         message=failure.message,
         traceback=failure.traceback,
         retry=failure.retry,
+        asked=_asked(failure),
     )
 
 

@@ -102,7 +102,7 @@ def study(house: House, name: str) -> StudyPage:
     return StudyPage(
         study=_line(progress),
         counts={state.value: count for state, count in progress.counts.items()},
-        dimensions=list(progress.study.spec.space.dimensions),
+        dimensions=list(progress.space.dimensions),
         best=house.store.read(partial(rank.best, project=DEFAULT_PROJECT, name=name, top=MOST_CONFIGS)),
         is_live=progress.study.standing.state is StudyState.ACTIVE,
     )

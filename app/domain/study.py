@@ -173,6 +173,7 @@ class Progress:
     """A study as people ask for it."""
 
     study: Study
+    space: Space  # as it is known by now
     gpu_hours: float
     best: Ranked | None
     eta: datetime | None

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, NewType
 
-from thiessen.space import Config
+from thiessen.space import AskedFor, Config, OpenSpace
 
 TrialId = NewType("TrialId", int)
 
@@ -133,6 +133,7 @@ class Leased:
     task: str
     config: Config
     seed: int
+    space: OpenSpace | None  # as it is known by now, where it is open
     expires_at: datetime
     lease_seconds: float
 
@@ -145,6 +146,7 @@ class Result:
     loss: float | None = None  # of a pruned one its last
     value: float | None = None  # told instead of a loss, in the direction of the study
     diverged: str | None = None
+    asked: AskedFor | None = None  # where the space is open
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +157,7 @@ class Fault:
     message: str
     traceback: str = ""
     retry: bool = True  # False when the worker knows that trying again cannot help
+    asked: AskedFor | None = None  # where the space is open
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +169,7 @@ class Observation:
     outcome: TrialState
     loss: float | None
     cause: Cause | None
+    asked: AskedFor | None = None  # in an open study, where it was said
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,10 +18,11 @@ from pydantic_core import to_json
 
 from app.domain.study import Study, StudyId
 from app.domain.trial import TrialState
-from app.storage import Step, observations, studies
+from app.storage import Step, asked, observations, studies
 from thiessen.columns import Columns, values_of
 from thiessen.elementwise import Array
 from thiessen.search.history import BROKEN
+from thiessen.space import Space
 
 PAGE: Final = 1000  # observations read at once
 PIECE: Final = 8192  # values written at once: a few hundred microseconds, in which nobody else runs
@@ -42,6 +43,7 @@ class Shown:
     losses: Array
     is_broken: Array  # whether it failed by a cause that speaks of its config
     codes: Array  # a row for each dimension
+    space: Space  # of these
 
 
 class FinishedTrials:
@@ -49,12 +51,14 @@ class FinishedTrials:
 
     def __init__(self, study: Study) -> None:
         self.lock = Lock()
-        self._columns = Columns(study.spec.space)
-        self._dimensions = len(study.spec.space.dimensions)
+        self.space = study.spec.space
         self.forget()
 
-    def forget(self) -> None:
-        """Begin anew."""
+    def forget(self, space: Space | None = None) -> None:
+        """Begin anew, with the space as it is now where that has changed."""
+        self.space = space or self.space
+        self._columns = Columns(self.space)
+        self._dimensions = len(self.space.dimensions)
         self.watermark = 0
         self._trials, self._states, self._losses = array("i"), bytearray(), array("d")
         self._broken = bytearray()
@@ -70,14 +74,22 @@ class FinishedTrials:
         """Read the observations up to this one."""
         while self.watermark < observed:
             last = min(self.watermark + PAGE, observed)
-            page = partial(observations.with_configs, study_id=study_id, after=self.watermark, last=last)
+            page = partial(
+                observations.with_configs,
+                study_id=study_id,
+                after=self.watermark,
+                last=last,
+                is_open=self.space.is_open,
+            )
             self._learn(read(page))
             self.watermark = last
 
     def _learn(self, page: list[observations.Stored]) -> None:
         first = len(self._trials)
         self._make_room(first + len(page))
-        codes = self._columns.table([each.config for each in page]).codes
+        is_open = self.space.is_open  # there a config is what was asked for; else nobody knows what it was
+        known = [each.config if each.is_asked or not is_open else {} for each in page]
+        codes = self._columns.table(known).codes
         self._codes[:, first : first + len(page)] = codes.T
         for row, each in enumerate(page, start=first):
             self._trials.append(each.trial)
@@ -111,6 +123,7 @@ class FinishedTrials:
             losses=losses[rows],
             is_broken=np.frombuffer(bytes(self._broken), bool)[rows],
             codes=self._codes[:, rows],
+            space=self.space,
         )
 
 
@@ -132,6 +145,11 @@ class Histories:
         finished = self._of(read(find))
         with finished.lock:
             study: Study = read(find)  # as it stands now that nobody else reads on
+            if study.spec.space.is_open:
+                last = study.standing.observations
+                space = read(partial(asked.space, study_id=study.id, last=last))
+                if space != finished.space:
+                    finished.forget(space)
             if study.standing.observations < finished.watermark:
                 finished.forget()  # the database has lost what was read: a standby took over, say
             finished.catch_up(read, study.id, study.standing.observations)
@@ -172,7 +190,7 @@ def _pieces(study: Study, shown: Shown) -> Iterator[bytes]:
     yield b',"value":'
     yield from _list((sign * shown.losses).tolist())
     yield b',"config":{'
-    for at, (name, dimension) in enumerate(study.spec.space.dimensions.items()):
+    for at, (name, dimension) in enumerate(shown.space.dimensions.items()):
         yield b"," * (at > 0) + to_json(name) + b":"
         yield from _list(values_of(dimension, shown.codes[at]))
     yield b"}}}"

@@ -1,5 +1,6 @@
 """Trials that people add: configs to try, and results to learn from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from app.domain.trial import Origin, Result, TrialState, Who
 from app.lifecycle.move import born, move, settle
 from app.storage import Transaction, bell, studies, trials
 from app.storage.trials import Place
-from thiessen.space import Config, SpaceError
+from thiessen.space import AskedFor, Config, Dimension, SpaceError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +18,7 @@ class Candidate:
     """A config to add, or with its result a finished trial."""
 
     config: Config
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict)  # of a finished trial of an open study
     result: Result | None = None
     notes: str = ""
     attributes: dict[str, Any] = field(default_factory=dict)
@@ -40,8 +42,8 @@ def enqueue(tx: Transaction, project: str, name: str, sent: list[Candidate], who
     standing = study.standing
     added = []
     for index, candidate in enumerate(sent):
-        _validate(study, index, candidate.config)
-        one, standing = _add(tx, study, standing, candidate, who)
+        valid = _valid(study, index, candidate)
+        one, standing = _add(tx, study, standing, valid, who)
         added.append(one)
     settle(tx, standing, who)
     bell.ring(tx, study.id)
@@ -51,8 +53,9 @@ def enqueue(tx: Transaction, project: str, name: str, sent: list[Candidate], who
 def _add(
     tx: Transaction, study: Study, standing: Standing, candidate: Candidate, who: str
 ) -> tuple[Added, Standing]:
-    known = trials.of_config(tx, study.id, candidate.config)
-    is_repeat = study.spec.duplicates is Duplicates.ALLOW
+    is_open = study.spec.space.is_open  # then a config is not known before its end, and may come twice
+    known = None if is_open else trials.of_config(tx, study.id, candidate.config)
+    is_repeat = is_open or study.spec.duplicates is Duplicates.ALLOW
     result, origin = candidate.result, Origin.IMPORTED if candidate.result else Origin.ENQUEUED
     if result is not None and result.value is not None:
         result = replace(result, loss=study.spec.direction.loss(result.value), value=None)
@@ -93,8 +96,20 @@ def _known(
     return Added(number=known.number, state=result.state, is_new=False), standing
 
 
-def _validate(study: Study, index: int, config: Config) -> None:
+def _valid(study: Study, index: int, candidate: Candidate) -> Candidate:
+    """Return the candidate with what it asked for, where it is finished and the space open."""
+    place, space, result = f"trials.{index}", study.spec.space, candidate.result
+    if candidate.dimensions and (result is None or not space.is_open):
+        raise InvalidRequest(
+            f"{place}.dimensions: only a finished trial of an open study brings dimensions; leave them out."
+        )
+    if result is not None and result.asked is not None:
+        raise InvalidRequest(f"{place}.outcome.asked: what is imported says so itself; leave it out.")
     try:
-        study.spec.space.validate(config)
+        space.check_start(candidate.config)
     except SpaceError as error:
-        raise InvalidRequest(f"trials.{index}.config: {error}") from error
+        raise InvalidRequest(f"{place}.config: {error}") from error
+    if result is None or not space.is_open:
+        return candidate
+    asked = AskedFor(config=candidate.config, dimensions=candidate.dimensions)
+    return replace(candidate, result=replace(result, asked=asked))

@@ -118,4 +118,4 @@ async def begin_with(store: Store, project: str, name: str, first: int) -> Expor
 
 
 def _observed(tx: Transaction, study: Study, after: int, last: int) -> list[Observation]:
-    return list(observations.since(tx, study.id, after, last))
+    return list(observations.since(tx, study.id, after, last, is_open=study.spec.space.is_open))

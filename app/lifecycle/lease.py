@@ -16,7 +16,7 @@ from app.domain.trial import Leased, Runner, TrialId
 from app.lifecycle.memory import Behind, Known, Memory
 from app.lifecycle.move import give
 from app.lifecycle.propose import Thought, newborn, think_apart
-from app.storage import Step, Store, Transaction, attempts, studies, trials, workers
+from app.storage import Step, Store, Transaction, asked, attempts, studies, trials, workers
 from app.storage.attempts import AlreadyAnswered
 from app.storage.studies import Asked, Titles
 from app.storage.trials import Given, NewLease, Place
@@ -161,12 +161,12 @@ def _plan(tx: Transaction, request: Request) -> Plan | None:
     offer = _offer(tx, runner, wish)
     if offer.is_draining:
         return None
-    asked = Asked(tasks=list(offer.versions), names=wish.studies, project=wish.project)
-    for overdue in trials.overdue(tx, wish.deaf_until, asked):
+    wanted = Asked(tasks=list(offer.versions), names=wish.studies, project=wish.project)
+    for overdue in trials.overdue(tx, wish.deaf_until, wanted):
         if _fits(runner, offer, overdue.titles.task, overdue.requires, overdue.task_version):
             version = offer.versions[overdue.titles.task]
             return Plan(overdue.study_id, overdue.titles, version, overdue=overdue.trial_id)
-    for study in studies.wanting(tx, asked):
+    for study in studies.wanting(tx, wanted):
         if study.id in request.passed_over or not _fits(
             runner, offer, study.titles.task, study.requires, study.task_version
         ):
@@ -235,6 +235,7 @@ def _begin(
         task=plan.titles.task,
         config=given.config,
         seed=given.seed,
+        space=asked.space(tx, found.study_id) if given.is_open else None,
         expires_at=given.expires_at,
         lease_seconds=lease.milliseconds / 1000,
     )

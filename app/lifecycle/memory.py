@@ -19,12 +19,13 @@ from app import meters
 from app.domain.errors import StrategyUnavailable
 from app.domain.study import Standing, Study, StudyId
 from app.domain.trial import Observation, TrialState
-from app.storage import Step, Store, Transaction, if_undone, observations, studies, trials
+from app.storage import Step, Store, Transaction, asked, if_undone, observations, studies, trials
 from thiessen.integrations import KNOWN
 from thiessen.search import History, Observed, Proposal, Revised, Snapshot, Strategy, Stream
+from thiessen.search.asking import proposed
 from thiessen.search.settings import strategy_from_json
 from thiessen.search.strategy import StrategyError
-from thiessen.space import Config
+from thiessen.space import AskedFor, Config
 
 MOST_STUDIES: Final = 64  # remembered at once: the least lately used is forgotten first
 MOST_BEHIND: Final = 1000  # numbers learned within a step that writes; more are for `catch_up`
@@ -123,8 +124,8 @@ class Memory:
                 raise Behind
             _number(tx, history, standing)
             with meters.PROPOSAL_SECONDS.labels(remembered.strategy.name).time():
-                proposal = remembered.strategy.propose(
-                    study.spec.space,
+                proposal = proposed(
+                    remembered.strategy,
                     history.landscape,
                     standing.turns,
                     Stream(study.spec.seed, standing.trials),
@@ -201,27 +202,35 @@ def history_of(read: Read, study: Study) -> History:
     snapshot = Snapshot(
         trials=standing.trials,
         watermark=standing.observations,
-        ended=_ended(read, standing, has_ended),
+        ended=_ended(read, study, has_ended),
         pending=_pending(read, standing, has_ended),
     )
+    space = study.spec.space
+    if space.is_open:
+        space = read(partial(asked.space, study_id=standing.id, last=standing.observations))
     return History(
-        study.spec.space,
+        space,
         snapshot,
         duplicates=study.spec.duplicates.value,
         failures_repel=study.spec.failures_repel,
     )
 
 
-def _ended(read: Read, standing: Standing, has_ended: bytearray) -> Iterator[tuple[Observed, Config]]:
+def _ended(read: Read, study: Study, has_ended: bytearray) -> Iterator[tuple[Observed, Config]]:
     """Yield the latest observation of each trial that has ended, in order; mark these trials."""
+    standing, is_open = study.standing, study.spec.space.is_open
     last = read(partial(observations.replaced, study_id=standing.id, last=standing.observations))
     for after in range(0, standing.observations, PAGE):
         until = min(after + PAGE, standing.observations)
-        page = partial(observations.with_configs, study_id=standing.id, after=after, last=until)
-        for seq, trial, outcome, loss, cause, config in read(page):
+        page = partial(
+            observations.with_configs, study_id=standing.id, after=after, last=until, is_open=is_open
+        )
+        for seq, trial, outcome, loss, cause, config, is_asked in read(page):
             if last.get(trial, seq) == seq and outcome != TrialState.QUEUED.value:
                 has_ended[trial] = True
-                yield Observed(seq=seq, trial=trial, outcome=outcome, loss=loss, cause=cause), config
+                told = AskedFor(config=config, dimensions={}) if is_asked else None
+                observed = Observed(seq=seq, trial=trial, outcome=outcome, loss=loss, cause=cause, asked=told)
+                yield observed, config
 
 
 def _pending(read: Read, standing: Standing, has_ended: bytearray) -> Iterator[tuple[int, Config]]:
@@ -241,7 +250,10 @@ def _learn(tx: Transaction, study_id: StudyId, history: History, numbered: int, 
         for _, config in trials.numbers(tx, study_id, history.trials, numbered):
             history.number(config)
     if history.landscape.watermark < observed:
-        for observation in observations.since(tx, study_id, history.landscape.watermark, observed):
+        landscape = history.landscape
+        for observation in observations.since(
+            tx, study_id, landscape.watermark, observed, is_open=landscape.space.is_open
+        ):
             history.observe(_observed(observation))
 
 
@@ -266,4 +278,5 @@ def _observed(observation: Observation) -> Observed:
         outcome=observation.outcome.value,  # type: ignore[arg-type] # terminal, or queued again
         loss=observation.loss,
         cause=observation.cause,
+        asked=observation.asked,
     )

@@ -6,13 +6,14 @@ Whoever moves a trial has locked its study's row before, and has read since then
 from datetime import datetime
 from typing import Any, Final
 
+from app.domain.errors import InvalidRequest
 from app.domain.study import EARLY, Ending, Standing, Study, StudyId, StudyState
 from app.domain.trial import MOVES, Cause, Move, Origin, Result, TrialState, Who
-from app.storage import Transaction, attempts, bell, events, observations, studies, trials
+from app.storage import Transaction, asked, attempts, bell, events, observations, studies, trials
 from app.storage.events import Happening
 from app.storage.trials import Given, NewLease, Place
 from thiessen.search import Proposal, trial_seed
-from thiessen.space import Config
+from thiessen.space import AskedFor, Config, SpaceError
 
 _PERMITTED: Final = frozenset(MOVES)
 
@@ -34,11 +35,13 @@ def move(
     gpus: int = 0,
     max_attempts: int | None = None,
     locked: Standing | None = None,
+    told: AskedFor | None = None,
 ) -> Standing:
     """Move a trial and return its study's counters; `gpus` are those that this sets free.
 
     Who has locked the study's row, and changed nothing of it since, says what it counts. Terminal moves are
-    observations, and so is the way back from one.
+    observations, and so is the way back from one. What a trial of an open study was `told` to have asked for
+    goes with it. Raises InvalidRequest where that cannot be.
     """
     check(Move(place.state, after, by, cause))
     is_observed = after.is_terminal or place.state.is_terminal
@@ -65,7 +68,22 @@ def move(
             loss=loss,
             cause=cause,
         )
+        if told is not None:
+            _learn(tx, place, standing.observations, told, by)
     return settle(tx, standing, who, loss=loss if after is TrialState.SUCCEEDED else None)
+
+
+def _learn(tx: Transaction, place: Place, seq: int, told: AskedFor, by: Who) -> None:
+    """Keep what a trial of an open study asked for with its observation. Raises InvalidRequest."""
+    trials.came_to(tx, place.id, told.config)
+    space = asked.space(tx, place.study_id)
+    try:
+        after, news = space.after(told.config, told.dimensions), told.news_to(space)
+    except SpaceError as error:
+        if by is Who.SERVER:  # a result that came late, and does not fit any more: it teaches nothing
+            return
+        raise InvalidRequest(f"trial {place.number} asked for what cannot be: {error}") from error
+    asked.append(tx, place.study_id, seq, news, None if after is space else after)
 
 
 def give(tx: Transaction, place: Place, lease: NewLease, *, who: str, gpus: int) -> Given:
@@ -151,6 +169,8 @@ def born(
         observations.append(
             tx, study.id, standing.observations, trial=number, attempt=0, outcome=state, loss=loss
         )
+    if result is not None and result.asked is not None:
+        _learn(tx, place, standing.observations, result.asked, Who.PERSON)
     found = loss if state is TrialState.SUCCEEDED else None
     return place, given, settle(tx, standing, who, loss=found)
 

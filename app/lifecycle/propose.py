@@ -13,6 +13,7 @@ from app.storage import Store, Transaction, studies, trials
 from app.storage.trials import Given, NewLease, Place
 from thiessen.integrations import KNOWN
 from thiessen.search import Exhausted, Proposal, Stream
+from thiessen.search.asking import proposed
 from thiessen.search.settings import strategy_from_json
 
 Thought = tuple[int, Proposal | None]
@@ -67,7 +68,7 @@ async def think_apart(store: Store, study_id: StudyId) -> Thought:
     history = await asyncio.to_thread(history_of, store.read, study)
     strategy = strategy_from_json(study.spec.strategy, KNOWN)
     stream = Stream(study.spec.seed, study.standing.trials)
-    think = partial(strategy.propose, study.spec.space, history.landscape, study.standing.turns, stream)
+    think = partial(proposed, strategy, history.landscape, study.standing.turns, stream)
     number = study.standing.trials
     try:
         return number, await asyncio.to_thread(THINKERS.ask, (store, study_id), number, think)
@@ -89,6 +90,8 @@ def _told(thought: Thought) -> Proposal:
 
 def _repeated(tx: Transaction, study: Study, proposal: Proposal) -> tuple[Result | None, bool]:
     """Return the result that is known of a config, if repeats get it, and whether it is a repeat at all."""
+    if study.spec.space.is_open:
+        return None, True  # it is not known yet what its trial will ask for
     if study.spec.duplicates is Duplicates.FORBID:
         return None, False
     if study.spec.duplicates is Duplicates.ALLOW:

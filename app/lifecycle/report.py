@@ -1,6 +1,6 @@
 """What a worker says of its attempt: it goes on, it has a result, it broke, it gives the trial back."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, StrEnum, auto
 from functools import partial
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from app import failpoint, meters
 from app.domain.access import Principal, Scope
-from app.domain.errors import LeaseLost, LeaseOfAnother, Refusal, ResultDiffers
+from app.domain.errors import InvalidRequest, LeaseLost, LeaseOfAnother, Refusal, ResultDiffers
 from app.domain.study import STOPPING, StudyId, StudyState
 from app.domain.trial import Cause, Fault, Result, TrialState, Who
 from app.lifecycle.judge import Case, Judge
@@ -16,6 +16,7 @@ from app.lifecycle.move import move
 from app.storage import Store, Transaction, attempts, bell, studies, tokens, trials
 from app.storage.attempts import Held
 from app.storage.trials import Place
+from thiessen.space import AskedFor
 
 
 class Order(StrEnum):
@@ -31,7 +32,16 @@ class Ends(Protocol):
     """Ends the attempt's hold of a running trial; returns what became of the trial."""
 
     def __call__(
-        self, tx: Transaction, place: Place, cause: Cause, *, by: Who, who: str, attempt: int, gpus: int
+        self,
+        tx: Transaction,
+        place: Place,
+        cause: Cause,
+        *,
+        by: Who,
+        who: str,
+        attempt: int,
+        gpus: int,
+        told: AskedFor | None = None,
     ) -> TrialState: ...
 
 
@@ -135,6 +145,7 @@ async def release(store: Store, lease_id: str, who: Principal) -> None:
 
 def _complete(tx: Transaction, lease_id: str, result: Result, who: Principal) -> Told | Refusal:
     held = _given(tx, lease_id, who)
+    _must_fit(held, result.asked, is_needed=True)
     if _is_current(held, lease_id):
         result = _settled(tx, held, result)
         _finish(tx, held, result, by=Who.WORKER, who=who.name, attempt=held.number, gpus=held.gpus)
@@ -156,6 +167,7 @@ def _fail(tx: Transaction, lease_id: str, fault: Fault, who: Principal) -> Trial
         if (held.outcome, held.message) != (fault.cause, fault.message):
             raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
         return None
+    _must_fit(held, fault.asked, is_needed=False)
     attempts.end(tx, lease_id, fault.cause, message=fault.message, traceback=fault.traceback)
     is_retried = fault.retry and fault.cause in studies.retried(tx, held.study_id)
     ending: Ends = queue_again if held.number < held.max_attempts and is_retried else give_up
@@ -167,6 +179,7 @@ def _fail(tx: Transaction, lease_id: str, fault: Fault, who: Principal) -> Trial
         who=who.name,
         attempt=held.number,
         gpus=held.gpus,
+        told=fault.asked,
     )
 
 
@@ -198,9 +211,11 @@ def queue_again(
     who: str,
     attempt: int,
     gpus: int,
+    told: AskedFor | None = None,
     max_attempts: int | None = None,
 ) -> TrialState:
     """Put a running trial back into the queue, unless an attempt thought lost has brought its result."""
+    del told  # it begins again
     if late := _take_late(tx, place, who, gpus):
         return late
     move(
@@ -219,12 +234,20 @@ def queue_again(
 
 
 def give_up(
-    tx: Transaction, place: Place, cause: Cause, *, by: Who, who: str, attempt: int, gpus: int
+    tx: Transaction,
+    place: Place,
+    cause: Cause,
+    *,
+    by: Who,
+    who: str,
+    attempt: int,
+    gpus: int,
+    told: AskedFor | None = None,
 ) -> TrialState:
     """Fail a running trial, unless an attempt thought lost has brought its result."""
     if late := _take_late(tx, place, who, gpus):
         return late
-    move(tx, place, TrialState.FAILED, by=by, who=who, cause=cause, attempt=attempt, gpus=gpus)
+    move(tx, place, TrialState.FAILED, by=by, who=who, cause=cause, attempt=attempt, gpus=gpus, told=told)
     return TrialState.FAILED
 
 
@@ -250,6 +273,7 @@ def _finish(
         gpus=gpus,
         loss=result.loss,
         locked=held.standing,
+        told=result.asked,
     )
     if standing.max_running is not None:
         bell.ring(tx, held.study_id)
@@ -257,7 +281,7 @@ def _finish(
 
 def _late(tx: Transaction, lease_id: str, held: Held, result: Result, who: str) -> Told | Refusal:
     """Keep a result whose lease was lost; it counts at once when the trial waits or has failed."""
-    told = asdict(result)
+    told = _written(result)
     if held.late is not None:
         counts = held.late["counts"]
         if held.late != told | {"counts": counts}:
@@ -278,7 +302,7 @@ def _take_late(tx: Transaction, place: Place, who: str, gpus: int) -> TrialState
         return None
     lease_id, attempt, late = found
     attempts.keep_late(tx, lease_id, late | {"counts": True})
-    state = TrialState(late["state"])
+    state, asked = TrialState(late["state"]), late.get("asked")
     move(
         tx,
         place,
@@ -289,8 +313,25 @@ def _take_late(tx: Transaction, place: Place, who: str, gpus: int) -> TrialState
         attempt=attempt,
         gpus=gpus,
         loss=late["loss"],
+        told=None if asked is None else AskedFor.from_json(asked),
     )
     return state
+
+
+def _written(result: Result) -> dict[str, Any]:
+    """Return a result as JSON; what was asked for stands there only where the space is open."""
+    written = {name: value for name, value in vars(result).items() if name != "asked"}
+    return written if result.asked is None else written | {"asked": result.asked.to_json()}
+
+
+def _must_fit(held: Held, asked: AskedFor | None, *, is_needed: bool) -> None:
+    """Insist that what a trial asked for is told where its space is open, and nowhere else."""
+    if asked is not None and not held.is_open:
+        raise InvalidRequest("asked: the space of this study was declared; leave out what was asked for.")
+    if asked is None and held.is_open and is_needed:
+        raise InvalidRequest(
+            "asked: the space of this study is open; say what the trial asked for, config and dimensions."
+        )
 
 
 def _settled(tx: Transaction, held: Held, result: Result) -> Result:

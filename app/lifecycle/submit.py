@@ -10,7 +10,7 @@ from app.domain.study import EARLY, Budget, Progress, Remarks, Spec, Study, Stud
 from app.domain.trial import Trial
 from app.lifecycle import register
 from app.lifecycle.move import tell_of_study
-from app.storage import Transaction, bell, clock, studies, trials
+from app.storage import Transaction, asked, bell, clock, studies, trials
 from thiessen.spelling import nearest
 
 PACE: Final = 50  # the last trials that say how fast a study goes
@@ -26,7 +26,8 @@ def submit(
     submitted = _submitted(budget)
     created = studies.add(tx, project, spec, budget, remarks, submitted)
     if created is not None:
-        register.must_be_trainable(tx, project, spec.task, spec.space)
+        if not spec.space.is_open:  # what a program will ask for is not known yet
+            register.must_be_trainable(tx, project, spec.task, spec.space)
         tell_of_study(tx, created.id, "study.created", who)
         bell.ring(tx, created.id)
     study = studies.named(tx, project, spec.name)
@@ -71,6 +72,7 @@ def _progress(tx: Transaction, study: Study, offered: Callable[[], set[str]] | N
     best = trials.best(tx, study, top=1)
     return Progress(
         study=study,
+        space=asked.space(tx, study.id) if study.spec.space.is_open else study.spec.space,
         gpu_hours=study.standing.gpu_time(now) / timedelta(hours=1),
         best=best[0] if best else None,
         eta=_eta(tx, study, now),

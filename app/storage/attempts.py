@@ -41,6 +41,7 @@ class Held:
     loss: float | None
     message: str | None
     late: dict[str, Any] | None
+    is_open: bool  # the space of the study
 
 
 _HELD: Final = Prepared(
@@ -57,6 +58,7 @@ _HELD: Final = Prepared(
             attempts.c[name]
             for name in ("who", "number", "gpus", "ended_at", "outcome", "cause", "loss", "message", "late")
         ),
+        trials.c.start.is_not(None),
         *STANDING,
     )
     .select_from(

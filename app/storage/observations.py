@@ -4,15 +4,17 @@ They are the only memory of the search.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
-from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy import JSON, bindparam, false, func, insert, select
 
 from app.domain.study import StudyId
 from app.domain.trial import Cause, Observation, TrialState
+from app.storage import asked as stored_asked
 from app.storage.prepared import Prepared
 from app.storage.store import Transaction
-from app.storage.tables import observations, trials
+from app.storage.tables import asked, observations, trials
 from thiessen.space import Config
 
 _COLUMNS: Final = [observations.c[name] for name in ("seq", "trial", "outcome", "loss", "cause")]
@@ -39,12 +41,17 @@ class Stored(NamedTuple):
     loss: float | None
     cause: str | None
     config: Config
+    is_asked: bool  # whether the trial asked for it, in an open study
 
 
-def since(tx: Transaction, study_id: StudyId, after: int, last: int) -> Iterator[Observation]:
+def since(
+    tx: Transaction, study_id: StudyId, after: int, last: int, *, is_open: bool
+) -> Iterator[Observation]:
     """Return the observations numbered after `after`, up to `last`, in order."""
+    told = dict(stored_asked.since(tx, study_id, after, last)) if is_open else {}
     for row in _SINCE.every(tx, {"of": study_id, "after": after, "last": last}):
-        yield _observation(*row)
+        observation = _observation(*row)
+        yield replace(observation, asked=told[observation.seq]) if observation.seq in told else observation
 
 
 def attempts_since(tx: Transaction, study_id: StudyId, after: int, last: int) -> list[tuple[int, int]]:
@@ -74,19 +81,25 @@ def replaced(tx: Transaction, study_id: StudyId, last: int) -> dict[int, int]:
     return {trial: int(seq) for trial, seq in tx.execute(statement)}
 
 
-def with_configs(tx: Transaction, study_id: StudyId, after: int, last: int) -> list[Stored]:
+def with_configs(tx: Transaction, study_id: StudyId, after: int, last: int, *, is_open: bool) -> list[Stored]:
     """Return the observations numbered after `after`, up to `last`, as they are stored, and configs.
+
+    In an open study it is the config that was asked for by then, where somebody has said it.
 
     A long history is read so: to make an `Observation` of each would take as long as to read them.
     """
+    config = func.coalesce(asked.c.config, trials.c.config, type_=JSON) if is_open else trials.c.config
     statement = (
-        select(*_COLUMNS, trials.c.config)
+        select(*_COLUMNS, config, asked.c.seq.is_not(None) if is_open else false())
         .join(
             trials, (trials.c.study_id == observations.c.study_id) & (trials.c.number == observations.c.trial)
         )
         .where(observations.c.study_id == study_id, observations.c.seq > after, observations.c.seq <= last)
         .order_by(observations.c.seq)
     )
+    if is_open:
+        of_observation = (asked.c.study_id == observations.c.study_id) & (asked.c.seq == observations.c.seq)
+        statement = statement.outerjoin(asked, of_observation)
     return [Stored._make(row) for row in tx.execute(statement)]
 
 

@@ -46,6 +46,7 @@ from app.domain.trial import Cause
 from app.storage.prepared import Prepared
 from app.storage.store import Transaction
 from app.storage.tables import (
+    asked,
     attempts,
     events,
     milliseconds,
@@ -116,7 +117,9 @@ class Shape(NamedTuple):
 def narrowed(statement: Select[Any], shape: Shape) -> Select[Any]:
     """Return a statement on studies and projects that gives only what is asked for."""
     statement = statement.where(studies.c.task.in_(_places("task", shape.tasks)))
-    if shape.names is not None:
+    if shape.names is None:  # what its program asks for, only who names a study can know
+        statement = statement.where(studies.c.is_open.is_(False))
+    else:
         statement = statement.where(studies.c.name.in_(_places("name", shape.names)))
     if shape.by_project:
         statement = statement.where(projects.c.name == bindparam("project"))
@@ -162,7 +165,8 @@ def add(
         **vars(budget),
         **vars(remarks),
         "project_id": project_id,
-        "space": spec.space.to_json(),
+        "space": spec.space.declaration,
+        "is_open": spec.space.is_open,
         "strategy": spec.strategy["name"],
         "strategy_settings": settings,
         "requires": vars(spec.requires),
@@ -245,7 +249,7 @@ def remove(tx: Transaction, study_id: StudyId) -> None:
     of_study = select(trials.c.id).where(trials.c.study_id == study_id)
     for table in (reports, attempts):
         tx.execute(delete(table).where(table.c.trial_id.in_(of_study)))
-    for table in (observations, events, webhook_cursors, trials):
+    for table in (asked, observations, events, webhook_cursors, trials):
         tx.execute(delete(table).where(table.c.study_id == study_id))
     tx.execute(delete(studies).where(studies.c.id == study_id))
 
@@ -498,7 +502,7 @@ def _study(row: Row[Any]) -> Study:
         spec=Spec(
             name=row.name,
             task=row.task,
-            space=Space.from_json(row.space),
+            space=Space.declared(row.space),
             strategy={"name": row.strategy, **row.strategy_settings},
             seed=row.seed,
             max_attempts=row.max_attempts,

@@ -145,6 +145,7 @@ studies = Table(
     Column("name", String(100), nullable=False),
     Column("task", String(100), nullable=False),
     Column("space", JSON, nullable=False),
+    Column("is_open", Boolean, nullable=False, server_default=text("false")),  # the space
     Column("strategy", String(100), nullable=False),  # its name
     Column("strategy_settings", JSON, nullable=False, server_default="{}"),  # with the version of its rule
     Column("direction", String(10), nullable=False, server_default="minimize"),
@@ -220,6 +221,7 @@ trials = Table(
     Column("turn", Integer),  # of its proposal
     Column("watermark", Integer),  # of its proposal
     Column("config", JSON, nullable=False),
+    Column("start", JSON(none_as_null=True)),  # the config it begins with, where the space is open
     Column("config_key", String(64), nullable=False),  # a digest: equal for configs that may not be repeated
     Column("seed", BigInteger, nullable=False),
     Column("reasons", JSON, nullable=False),
@@ -296,6 +298,18 @@ observations = Table(
     Column("outcome", String(20), nullable=False),
     Column("loss", Float),
     Column("cause", String(30)),
+    **BY_KEY,
+)
+
+asked = Table(  # by the trials of open studies
+    "asked",
+    metadata,
+    Column("study_id", ForeignKey(studies.c.id), primary_key=True),
+    Column("seq", Integer, primary_key=True),  # of the observation
+    Column("config", JSON, nullable=False),
+    Column("dimensions", JSON, nullable=False),  # not asked for as they were known
+    Column("space", JSON(none_as_null=True)),  # from then on, where it changed
+    Index("spaces_asked", "study_id", "seq", **_where("space IS NOT NULL")),
     **BY_KEY,
 )
 

@@ -7,11 +7,12 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, ColumnElement, bindparam, exists, func, insert, select, update
+from sqlalchemy import JSON, BigInteger, ColumnElement, bindparam, case, exists, func, insert, select, update
 
 from app.domain.errors import TrialNotFound
 from app.domain.study import EARLY, Direction, Requires, Study, StudyId, StudyState
 from app.domain.trial import Cause, Leased, Origin, Ranked, Trial, TrialId, TrialState
+from app.storage import asked as stored_asked
 from app.storage import attempts as stored_attempts
 from app.storage.prepared import Prepared
 from app.storage.store import Transaction
@@ -75,8 +76,10 @@ class Given:
     config: Config
     seed: int
     expires_at: datetime
+    is_open: bool  # the space
 
 
+_START: Final = func.coalesce(trials.c.start, trials.c.config, type_=JSON)  # what a trial begins with
 _PLACE: Final = [
     trials.c[name] for name in ("id", "study_id", "number", "state", "attempts", "max_attempts", "lease_id")
 ]
@@ -131,11 +134,11 @@ _LEASE: Final = Prepared(
         lease_milliseconds=bindparam("length"),
         free_at=milliseconds() + bindparam("length", type_=BigInteger),
     )
-    .returning(trials.c.config, trials.c.seed, trials.c.free_at)
+    .returning(trials.c.config, trials.c.start, trials.c.seed, trials.c.free_at)
 )
 _GIVEN: Final = (
-    "study_id", "number", "origin", "turn", "watermark", "config", "config_key", "seed", "reasons", "state",
-    "loss", "attempts", "max_attempts", "lease_id", "notes", "attributes",
+    "study_id", "number", "origin", "turn", "watermark", "config", "start", "config_key", "seed", "reasons",
+    "state", "loss", "attempts", "max_attempts", "lease_id", "notes", "attributes",
 )  # fmt: skip
 _ADD: Final = insert(trials).returning(trials.c.id, trials.c.free_at)
 _ADD_QUEUED: Final = Prepared(_ADD.values(free_at=now(), created_at=now()), *_GIVEN)
@@ -178,6 +181,7 @@ def add(
         "turn": turn,
         "watermark": watermark,
         "config": config,
+        "start": config if study.spec.space.is_open else None,
         "config_key": key(config, number if is_repeat else None),
         "seed": seed,
         "reasons": reasons or {},
@@ -194,7 +198,7 @@ def add(
     statement = _ADD_LEASED if lease else _ADD_FINISHED if state.is_terminal else _ADD_QUEUED
     trial_id, free_at = statement.one(tx, values)
     place = Place(TrialId(trial_id), study.id, number, state, made, most, lease_id)
-    return place, Given(config, seed, free_at)
+    return place, Given(config, seed, free_at, study.spec.space.is_open)
 
 
 def key(config: Config, number: int | None) -> str:
@@ -266,7 +270,14 @@ def moved(
 def give(tx: Transaction, place: Place, lease: NewLease, cause: Cause | None) -> Given:
     """Write that a trial is leased."""
     values = {"at": place.id, "to": TrialState.RUNNING, "because": cause}
-    return Given(*_LEASE.one(tx, {**values, "lease": lease.id, "length": lease.milliseconds}))
+    row = _LEASE.one(tx, {**values, "lease": lease.id, "length": lease.milliseconds})
+    config, start, seed, free_at = row  # SQLite 3.40 takes any column for not null where it returns that
+    return Given(config if start is None else start, seed, free_at, start is not None)
+
+
+def came_to(tx: Transaction, trial_id: TrialId, config: Config) -> None:
+    """Write what a trial of an open study asked for; what it began with stays."""
+    tx.execute(update(trials).where(trials.c.id == trial_id).values(config=config))
 
 
 def annotate(tx: Transaction, trial_id: TrialId, **remarks: Any) -> None:
@@ -355,7 +366,7 @@ def leased(tx: Transaction, lease_id: str) -> Leased | None:
     row = _LEASED.first(tx, {"lease": lease_id})
     if row is None:
         return None
-    number, attempt, config, seed, free_at, milliseconds, study, task, project = row
+    number, attempt, config, seed, free_at, milliseconds, study, task, project, open_study = row
     return Leased(
         lease_id=lease_id,
         project=project,
@@ -365,6 +376,7 @@ def leased(tx: Transaction, lease_id: str) -> Leased | None:
         task=task,
         config=config,
         seed=seed,
+        space=None if open_study is None else stored_asked.space(tx, StudyId(open_study)),
         expires_at=free_at,
         lease_seconds=milliseconds / 1000,
     )
@@ -437,7 +449,7 @@ def last_finished(tx: Transaction, study_id: StudyId, last: int) -> list[datetim
 
 
 _NUMBERS: Final = Prepared(
-    select(trials.c.watermark, trials.c.config)
+    select(trials.c.watermark, _START)
     .where(
         trials.c.study_id == bindparam("of"),
         trials.c.number >= bindparam("begin"),
@@ -449,13 +461,14 @@ _LEASED: Final = Prepared(
     select(
         trials.c.number,
         trials.c.attempts,
-        trials.c.config,
+        _START,
         trials.c.seed,
         trials.c.free_at,
         trials.c.lease_milliseconds,
         studies.c.name,
         studies.c.task,
         projects.c.name.label("project"),
+        case((trials.c.start.is_not(None), studies.c.id)),
     )
     .join(studies, studies.c.id == trials.c.study_id)
     .join(projects, projects.c.id == studies.c.project_id)

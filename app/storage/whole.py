@@ -24,6 +24,7 @@ class Row:
     turn: int | None
     watermark: int | None
     config: Config
+    start: Config | None  # what it began with, where the space is open
     seed: int
     reasons: dict[str, Any]
     state: TrialState

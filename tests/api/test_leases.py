@@ -8,7 +8,7 @@ def test_a_lease_carries_all_that_training_needs(caller):
 
     assert set(leased) == {
         "lease_id", "project", "study", "trial", "attempt", "task", "config", "seed", "expires_at",
-        "lease_seconds",
+        "lease_seconds", "space",
     }  # fmt: skip
     assert datetime.fromisoformat(leased["expires_at"]) > datetime.now(UTC)
 

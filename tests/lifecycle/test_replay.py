@@ -41,5 +41,7 @@ def proposed(desk, study):
 
 
 def observed(desk, study):
-    known = desk.store.read(lambda tx: list(observations.since(tx, study.id, 0, study.observations)))
+    known = desk.store.read(
+        lambda tx: list(observations.since(tx, study.id, 0, study.observations, is_open=False))
+    )
     return [Observed(**vars(each)) for each in known]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from statistics import median
 
 import optuna
 import pytest
@@ -115,11 +116,15 @@ def test_branches_are_searched_each_along_its_own_parameters():
             return 1 + (trial.suggest_float("a", 0, 1) - 0.2) ** 2
         return (trial.suggest_float("b", 0, 1) - 0.7) ** 2 + abs(trial.suggest_int("c", 0, 5) - 2)
 
-    study = optuna.create_study(sampler=ThiessenSampler(seed=0))
-    study.optimize(objective, n_trials=80)
-    assert study.best_value < 0.01
-    last = [trial.params["kind"] for trial in study.trials[40:]]
-    assert last.count("right") > 20
+    def usual_best(kind):
+        found = []
+        for seed in range(9):
+            study = optuna.create_study(sampler=kind(seed=seed))
+            study.optimize(objective, n_trials=60)
+            found.append(study.best_value)
+        return median(found)
+
+    assert usual_best(ThiessenSampler) < usual_best(RandomSampler) / 4
 
 
 def test_steps_choices_of_any_kind_and_changing_ranges():

@@ -11,6 +11,8 @@ from thiessen.journal import parsed
 if TYPE_CHECKING:
     from thiessen.client import Client
     from thiessen.contract import Study
+    from thiessen.search import Observed
+    from thiessen.search.record import Record
 
 AT_ONCE: Final = 1000  # trials of one request
 
@@ -27,10 +29,10 @@ def moved(client: "Client", file: Path, name: str, task: str | None) -> tuple["S
     from thiessen.contract.faults import faults
     from thiessen.served import TASK
 
-    document = _read(file)
+    document, record = _read(file)
     said = document["study"]
     trials = document["trials"]
-    ended = list(_ended(trials, document["observations"], is_maximised=said.get("direction") == "maximize"))
+    ended = list(_ended(record, is_maximised=said.get("direction") == "maximize"))
     budget = document.get("budget") or said.get("max_trials") or len(trials)
     terms = ("space", "strategy", "seed", "direction", "stopping")
     spec = {
@@ -49,8 +51,8 @@ def moved(client: "Client", file: Path, name: str, task: str | None) -> tuple["S
     return client.study(name), len(found)
 
 
-def _read(file: Path) -> dict[str, Any]:
-    """Return a journal, or an export, as one document. Raises CommandFailed."""
+def _read(file: Path) -> tuple[dict[str, Any], "Record"]:
+    """Return a journal, or an export, as one document, and as a replay reads it. Raises CommandFailed."""
     from thiessen.integrations import KNOWN
     from thiessen.search import HistoryError
     from thiessen.search.record import Record
@@ -58,30 +60,32 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         text = file.read_text(encoding="utf-8")
         document = parsed(text) if file.suffix == ".jsonl" else json.loads(text)
-        Record.from_json(document, KNOWN)
+        record = Record.from_json(document, KNOWN)
     except OSError as error:
         raise CommandFailed(f"cannot read {file}: {error.strerror}.") from error
     except HistoryError as error:
         raise CommandFailed(f"{file} is neither a journal nor an export: {error}") from error
     except (ValueError, RecursionError) as error:
         raise CommandFailed(f"{file} cannot be parsed: {error}.") from error
-    return dict(document)
+    return dict(document), record
 
 
-def _ended(
-    trials: list[dict[str, Any]], observations: list[dict[str, Any]], *, is_maximised: bool
-) -> Iterator[dict[str, Any]]:
+def _ended(record: "Record", *, is_maximised: bool) -> Iterator[dict[str, Any]]:
     """Yield the trials that teach something, in the order in which they ended."""
-    latest: dict[int, dict[str, Any]] = {}
-    for each in observations:
-        latest.pop(each["trial"], None)
-        latest[each["trial"]] = each
+    from thiessen.search.history import as_asked
+
+    latest: dict[int, Observed] = {}
+    for each in record.observations:
+        latest.pop(each.trial, None)
+        latest[each.trial] = each
+    asked = {each.seq: told.to_json() for each, told in as_asked(record.space, record.observations)}
     for number, end in latest.items():
-        value = end["loss"] if end["loss"] is None or not is_maximised else -end["loss"]
+        value = end.loss if end.loss is None or not is_maximised else -end.loss
         outcomes = {
             "succeeded": {"value": value},
             "diverged": {"diverged": "too large"},
             "pruned": {"pruned": True, "value": value},
         }
-        if end["outcome"] in outcomes:
-            yield {"config": trials[number]["config"], "outcome": outcomes[end["outcome"]]}
+        if end.outcome in outcomes:
+            told = asked.get(end.seq, {"config": record.trials[number].config})
+            yield {**told, "outcome": outcomes[end.outcome]}

@@ -61,6 +61,7 @@ from thiessen.contract.optuna import (
     StaleOptunaTrials,
 )
 from thiessen.contract.problems import Problem
+from thiessen.contract.space import AskedFor
 from thiessen.contract.studies import (
     Best,
     BestConfig,
@@ -107,6 +108,7 @@ __all__ = [
     "Added",
     "AddedOptunaTrials",
     "AddedTrials",
+    "AskedFor",
     "Attempt",
     "Audit",
     "Best",

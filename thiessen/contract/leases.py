@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, FiniteFloat, JsonValue, model_validator
 
-from thiessen.contract.space import Space
+from thiessen.contract.space import AskedFor, Space
 from thiessen.contract.words import NO_NUL, Answer, Config, Json, Label, Name, Request, Text, Verdict
 
 Metric = FiniteFloat | Literal["NaN", "Infinity", "-Infinity"]
@@ -185,6 +185,9 @@ class Lease(Answer):
     task: str
     config: Config
     seed: int
+    space: dict[str, dict[str, JsonValue]] | None = Field(
+        default=None, description="What is known of an open space by now; null where it was declared."
+    )
     expires_at: datetime
     lease_seconds: float = Field(description="A heartbeat is due every third of this.")
 
@@ -232,7 +235,15 @@ class HeartbeatAnswer(Answer):
     expires_at: datetime
 
 
-class Loss(Request):
+class _End(Request):
+    """How an attempt ended."""
+
+    asked: AskedFor | None = Field(
+        default=None, description="What it asked for: needed where the space is open, refused elsewhere."
+    )
+
+
+class Loss(_End):
     """The attempt ended with a finite loss; smaller is better, whatever the study's direction."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"loss": 0.0731}]})
@@ -240,7 +251,7 @@ class Loss(Request):
     loss: FiniteFloat
 
 
-class Value(Request):
+class Value(_End):
     """The attempt ended with a finite value; the study's direction says whether large ones are good."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"value": 0.97}]})
@@ -248,7 +259,7 @@ class Value(Request):
     value: FiniteFloat
 
 
-class Diverged(Request):
+class Diverged(_End):
     """The attempt ended without a finite loss: a fact about the config, not an error."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"diverged": "nan"}]})
@@ -256,7 +267,7 @@ class Diverged(Request):
     diverged: Literal["nan", "inf", "-inf", "too large"]
 
 
-class Pruned(Request):
+class Pruned(_End):
     """The attempt ended early because its curve was not worth going on with."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"pruned": True, "value": 2.3}]})
@@ -270,7 +281,7 @@ class Pruned(Request):
 Outcome = Loss | Value | Diverged | Pruned
 
 
-class Failure(Request):
+class Failure(_End):
     """The attempt ended by a fault; the trial is tried again while it has attempts left."""
 
     model_config = ConfigDict(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Discriminator, Field, FiniteFloat, JsonValue, Tag, model_validator
 from pydantic.config import JsonDict
 
-from thiessen.contract.space import Space
+from thiessen.contract.space import Declaration
 from thiessen.contract.words import (
     Answer,
     Attributes,
@@ -101,14 +101,19 @@ class Requires(Request):
     labels: Annotated[dict[Label, Label], Field(max_length=50)] = {}
 
 
+OPEN_EXAMPLE: JsonDict = {"name": "mine", "task": "program", "space": "open", "max_trials": 40}
+
+
 class StudySpec(Request):
     """A study as its author submits it."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE, OPEN_EXAMPLE]})
 
     name: Name
     task: Name = Field(description="What to train: a task that some worker offers.")
-    space: Space
+    space: Declaration = Field(
+        description="Its dimensions by name; or open: what its trials ask for makes it."
+    )
     strategy: Strategy = "biased_random"
     seed: Seed = Field(default=0, description="Decides every proposal and every trial's own seed.")
     direction: Direction = Field(default="minimize", description="Whether small or large values are good.")
@@ -223,7 +228,8 @@ class Study(Answer):
     project: str = "default"
     name: str
     task: str
-    space: dict[str, dict[str, object]]
+    space: dict[str, dict[str, object]] = Field(description="Where it is open, as it is known by now.")
+    is_open: bool = Field(default=False, description="Whether what its trials ask for makes its space.")
     strategy: dict[str, JsonValue] = Field(description="Its name, its version, and every setting.")
     seed: int
     direction: str = "minimize"

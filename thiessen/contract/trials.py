@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from thiessen.contract.leases import Outcome, Point
+from thiessen.contract.space import Dimensions
 from thiessen.contract.words import Answer, Attributes, Config, NeverNull, Notes, Origin, Request, TrialState
 
 
@@ -13,6 +14,10 @@ class NewTrial(Request):
     """A config to try, or with its outcome one that was tried elsewhere."""
 
     config: Config
+    dimensions: Dimensions = Field(
+        default={},
+        description="Of a finished trial of an open study: those that the study does not know as they were.",
+    )
     outcome: Outcome | None = Field(default=None, description="Given, the trial is imported as finished.")
     notes: Notes = ""
     attributes: Attributes = {}

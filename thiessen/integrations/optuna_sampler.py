@@ -1,7 +1,7 @@
 """Our strategies as a sampler of Optuna: an Optuna program searches as Thiessen does by one argument."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from threading import Lock
 from typing import Any, Final
 
@@ -10,13 +10,12 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from thiessen.numbers import Stream, hashed
-from thiessen.search import STRATEGIES, Exhausted, Landscape, Strategy
+from thiessen.numbers import Stream, trial_seed
+from thiessen.search import STRATEGIES, Landscape, Strategy
+from thiessen.search.asking import drawn, proposed
 from thiessen.search.settings import strategy_from_json
-from thiessen.search.strategy import draw
-from thiessen.space import MAX_DIMENSIONS, Categorical, Config, Dimension, Float, Int, Scalar, Space
+from thiessen.space import MAX_DIMENSIONS, Categorical, Config, Dimension, Float, Int, OpenSpace, Scalar
 
-ALWAYS: Final = ""  # a dimension of one choice, which is what open dimensions depend on
 SEED_BITS: Final = 31
 MANY: Final = 1_000_000  # trials, for strategies that ask how many there will be
 
@@ -47,7 +46,7 @@ class ThiessenSampler(BaseSampler):
         finished = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED))
         found = {name: each for done in finished for name, each in done.distributions.items()}
         varied = sorted(name for name, each in found.items() if not each.single())
-        return {name: found[name] for name in varied[: MAX_DIMENSIONS - 1]}
+        return {name: found[name] for name in varied[:MAX_DIMENSIONS]}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: Distributions
@@ -67,8 +66,7 @@ class ThiessenSampler(BaseSampler):
         """Draw a parameter that is new, or of which this trial has another range."""
         self._raise_error_if_multi_objective(study)
         axis = _Axis(param_distribution)
-        stream = Stream(hashed(f"{self._seed} {param_name}", bits=SEED_BITS), trial.number)
-        return axis.param(draw(Space(**{param_name: axis.dimension}), stream)[param_name])
+        return axis.param(drawn(trial_seed(self._seed, trial.number), param_name, axis.dimension))
 
     def reseed_rng(self) -> None:
         """Draw other numbers from now on."""
@@ -78,10 +76,9 @@ class ThiessenSampler(BaseSampler):
 class _Axis:
     """A parameter of Optuna as a dimension of ours."""
 
-    def __init__(self, distribution: BaseDistribution, *, is_open: bool = False) -> None:
+    def __init__(self, distribution: BaseDistribution) -> None:
         self._distribution = distribution
-        when = {ALWAYS: [0]} if is_open else None
-        self.dimension = _dimension(distribution, when)
+        self.dimension = _dimension(distribution)
 
     def value(self, distribution: BaseDistribution, param: Any) -> Scalar | None:
         """Return what a trial's parameter is here; None where it is not one of this range."""
@@ -104,16 +101,16 @@ class _Axis:
         return mine.to_external_repr(number)
 
 
-def _dimension(distribution: BaseDistribution, when: Mapping[str, Sequence[Scalar]] | None) -> Dimension:
+def _dimension(distribution: BaseDistribution) -> Dimension:
     if isinstance(distribution, IntDistribution):
-        return Int(distribution.low, distribution.high, distribution.step, log=distribution.log, when=when)
+        return Int(distribution.low, distribution.high, distribution.step, log=distribution.log)
     if isinstance(distribution, CategoricalDistribution):
-        return Categorical(range(len(distribution.choices)), when=when)
+        return Categorical(range(len(distribution.choices)))
     if not isinstance(distribution, FloatDistribution):
         raise NotImplementedError(f"the distribution {distribution!r} is not one that Thiessen knows.")
     if distribution.step is not None:
-        return Int(0, round((distribution.high - distribution.low) / distribution.step), when=when)
-    return Float(distribution.low, distribution.high, log=distribution.log, when=when)
+        return Int(0, round((distribution.high - distribution.low) / distribution.step))
+    return Float(distribution.low, distribution.high, log=distribution.log)
 
 
 class _Known:
@@ -123,14 +120,11 @@ class _Known:
         self._study_name = study.study_name
         self._search_space = dict(search_space)
         finished = [each for each in study.get_trials(deepcopy=False) if each.state.is_finished()]
-        open_names = {name for name in search_space if any(name not in each.params for each in finished)}
-        self._axes = {name: _Axis(each, is_open=name in open_names) for name, each in search_space.items()}
-        dimensions = {name: axis.dimension for name, axis in self._axes.items()}
-        always: dict[str, Dimension] = {ALWAYS: Categorical([0])} if open_names else {}
-        self._space = Space(**always, **dimensions)
-        self._open_names = open_names
-        self._landscape = Landscape(self._space)
-        self._strategy = strategy.settled(self._space, MANY)
+        self._axes = {name: _Axis(each) for name, each in search_space.items()}
+        self._always = {name for name in search_space if all(name in each.params for each in finished)}
+        space = OpenSpace({name: axis.dimension for name, axis in self._axes.items()}, self._always)
+        self._landscape = Landscape(space)
+        self._strategy = strategy.settled(space, MANY)
         self._seen: set[int] = set()
 
     def is_of(self, study: Study, search_space: Distributions) -> bool:
@@ -141,10 +135,7 @@ class _Known:
         for trial in study.get_trials(deepcopy=False):
             if trial.state.is_finished() and trial.number not in self._seen:
                 self._observe(trial, study.direction)
-        try:
-            config = self._strategy.propose(self._space, self._landscape, number, stream).config
-        except Exhausted:
-            config = draw(self._space, stream)
+        config = proposed(self._strategy, self._landscape, number, stream).config
         self._landscape.take(config)
         self._landscape.pend(number, config)
         return {name: axis.param(config[name]) for name, axis in self._axes.items()}
@@ -172,6 +163,4 @@ class _Known:
             if name in trial.params
         }
         config: Config = {name: value for name, value in values.items() if value is not None}
-        if set(self._axes) - set(config) - self._open_names:
-            return {}
-        return {ALWAYS: 0, **config} if self._open_names else config
+        return config if self._always <= config.keys() else {}

@@ -13,7 +13,7 @@ from thiessen.search.acceptance import (
 )
 from thiessen.search.biased import BiasedRandom
 from thiessen.search.grid import Grid
-from thiessen.search.history import History, HistoryError, Observed, Revised, Snapshot
+from thiessen.search.history import History, HistoryError, Observed, Past, Revised, Snapshot
 from thiessen.search.landscape import Landscape
 from thiessen.search.quasi_random import QuasiRandom
 from thiessen.search.random import Random
@@ -40,6 +40,7 @@ __all__ = [
     "Mismatch",
     "NotReplayable",
     "Observed",
+    "Past",
     "Power",
     "Proposal",
     "Proposed",

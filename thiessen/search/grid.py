@@ -32,6 +32,7 @@ class Grid(Strategy):
     order: GridOrder = "row_major"
     name: ClassVar[str] = "grid"
     version: ClassVar[int] = 1
+    plans: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.order not in get_args(GridOrder):

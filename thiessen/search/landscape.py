@@ -75,7 +75,7 @@ class Landscape:
         dimensions = space.dimensions.values()
         self._neighbours = Neighbours(
             ordered=[dimension.ordered for dimension in dimensions],
-            conditional=[bool(dimension.when) for dimension in dimensions],
+            conditional=[space.may_lack(name) for name in space.dimensions],
         )
 
     def __len__(self) -> int:

@@ -146,9 +146,9 @@ def _read_ahead(landscape: Landscape, words: Array, numbers: Array, count: int) 
 
 def _ways_at(landscape: Landscape, numbers: Array) -> Callable[[int], Sequence[int]]:
     """Return what says how the dimensions change of the parent that the number there chooses."""
-    dimensions = landscape.space.dimensions.values()
-    ways = [_ORDERED if dimension.ordered else _CHOICE for dimension in dimensions]
-    if not any(dimension.when for dimension in dimensions):
+    space = landscape.space
+    ways = [_ORDERED if dimension.ordered else _CHOICE for dimension in space.dimensions.values()]
+    if not any(map(space.may_lack, space.dimensions)):
         return lambda _: ways
 
     def ways_at(at: int) -> Sequence[int]:

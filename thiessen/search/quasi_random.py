@@ -24,6 +24,7 @@ class QuasiRandom(Strategy):
 
     name: ClassVar[str] = "quasi_random"
     version: ClassVar[int] = 1
+    plans: ClassVar[bool] = True
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
         points = sobol(turn, len(space.dimensions), rng.seed)

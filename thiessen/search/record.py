@@ -10,7 +10,7 @@ from thiessen.search.history import Duplicates, HistoryError, Observed, Outcome
 from thiessen.search.replay import Given, Mismatch, Proposed, replay
 from thiessen.search.settings import Register, strategy_from_json, strategy_to_json
 from thiessen.search.strategy import Strategy
-from thiessen.space import LARGEST_FLOAT, LARGEST_INT, Config, Scalar, Space
+from thiessen.space import LARGEST_FLOAT, LARGEST_INT, OPEN, AskedFor, Config, Scalar, Space
 
 FORMAT: Final = 1  # of the document; raised when an older reader would misread it
 
@@ -52,14 +52,14 @@ class Record:
         return {
             "format": FORMAT,
             "study": {
-                "space": self.space.to_json(),
+                "space": self.space.declaration,
                 "strategy": strategy_to_json(self.strategy),
                 "seed": self.seed,
                 "duplicates": self.duplicates,
                 "failures_repel": self.failures_repel,
             },
             "trials": [{"origin": "proposed", **asdict(trial)} for trial in self.trials],
-            "observations": [asdict(each) for each in self.observations],
+            "observations": [observation_to_json(each) for each in self.observations],
         }
 
     @property
@@ -80,10 +80,18 @@ class Record:
         )
 
 
+def observation_to_json(observed: Observed) -> dict[str, Any]:
+    """Return an observation as a record has it: what was asked for stands only where somebody said it."""
+    told = {name: getattr(observed, name) for name in ("seq", "trial", "outcome", "loss", "cause")}
+    return told if observed.asked is None else told | {"asked": observed.asked.to_json()}
+
+
 def _space(study: Mapping[str, Any]) -> Space:
-    declared = _read(study, "the study", "space", "an object", _is_object)
+    declared = _read(
+        study, "the study", "space", "an object, or open", lambda each: _is_object(each) or each == OPEN
+    )
     try:
-        return Space.from_json(declared)
+        return Space.declared(declared)
     except ValueError as error:
         raise HistoryError(f"the study: {error}") from error
 
@@ -110,7 +118,8 @@ def _trial(entry: Any, number: int, space: Space, observations: int) -> Proposed
             reasons=_read(entry, place, "reasons", "an object", _is_object),
         )
     try:
-        space.validate(config)
+        if not space.is_open:  # there its program says what it holds
+            space.validate(config)
     except ValueError as error:
         raise HistoryError(f"{place}: {error}") from error
     return Given(number=number, config=config, origin=origin)
@@ -134,7 +143,17 @@ def _observed(entry: Any, seq: int, trials: int) -> Observed:
         outcome=outcome,
         loss=None if loss is None else float(loss),
         cause=_read(entry, place, "cause", "a string or null", lambda each: isinstance(each, str | None)),
+        asked=None if entry.get("asked") is None else _asked_for(entry["asked"], f"{place}.asked"),
     )
+
+
+def _asked_for(entry: Any, place: str) -> AskedFor:
+    _read(entry, place, "config", "an object of plain values", _is_config)
+    _read(entry, place, "dimensions", "an object", _is_object)
+    try:
+        return AskedFor.from_json(entry)
+    except ValueError as error:
+        raise HistoryError(f"{place}: {error}") from error
 
 
 def _read(entry: Any, place: str, name: str, what: str, fits: Callable[[Any], bool]) -> Any:

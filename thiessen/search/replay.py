@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from thiessen.numbers import Stream
-from thiessen.search.history import Duplicates, History, HistoryError, Observed, Revised, Snapshot
+from thiessen.numbers import Stream, trial_seed
+from thiessen.search.asking import asked_again, proposed
+from thiessen.search.history import Duplicates, HistoryError, Observed, Past, as_asked
+from thiessen.search.landscape import Landscape
 from thiessen.search.strategy import Exhausted, Proposal, Strategy
-from thiessen.space import Config, Space
+from thiessen.space import AskedFor, Config, Space
 
 
 class NotReplayable(ValueError):  # noqa: N818 - says what it is
@@ -20,7 +22,7 @@ class Proposed:
     """A trial as it was stored when it was proposed."""
 
     number: int
-    config: Config
+    config: Config  # that it began with
     watermark: int  # the last observation that its proposal knew
     turn: int
     reasons: Mapping[str, Any] = field(default_factory=dict)  # as JSON; what is there is compared too
@@ -100,12 +102,16 @@ def replay(
             f"the strategy {strategy.name!r} draws numbers that are not ours, so its proposals cannot be "
             "replayed; compare its stored configs with another export of the same study instead."
         )
-    past = _Past(space, observations, duplicates=duplicates, failures_repel=failures_repel)
-    return _comparisons(past, strategy, seed, trials)
+    past = Past(space, duplicates=duplicates, failures_repel=failures_repel)
+    return _comparisons(_Then(past, observations), _asked(space, observations), strategy, seed, trials)
 
 
 def _comparisons(
-    past: "_Past", strategy: Strategy, seed: int, trials: Iterable[Proposed | Given]
+    then: "_Then",
+    asked: Mapping[int, Sequence[AskedFor]],
+    strategy: Strategy,
+    seed: int,
+    trials: Iterable[Proposed | Given],
 ) -> Iterator[list[Mismatch]]:
     for number, trial in enumerate(trials):
         if trial.number != number:
@@ -114,16 +120,19 @@ def _comparisons(
                 "their numbers, from 0 on."
             )
         if isinstance(trial, Given):
-            past.number(trial.config)
+            then.past.number(trial.config)
             continue
-        landscape = past.known_to(trial).landscape
+        landscape = then.known_to(trial)
         try:
-            proposal = strategy.propose(landscape.space, landscape, trial.turn, Stream(seed, number))
+            proposal = proposed(strategy, landscape, trial.turn, Stream(seed, number))
         except Exhausted:
             yield [Mismatch(number, "config", trial.config, None)]
             return
-        past.number(proposal.config)
-        yield list(_mismatches(trial, proposal))
+        then.past.number(proposal.config)
+        mismatches = [*_mismatches(trial, proposal)]
+        for each in asked.get(number, ()):
+            mismatches += _asked_mismatches(number, each, proposal, trial_seed(seed, number))
+        yield mismatches
 
 
 def _mismatches(trial: Proposed, proposal: Proposal) -> Iterator[Mismatch]:
@@ -133,27 +142,31 @@ def _mismatches(trial: Proposed, proposal: Proposal) -> Iterator[Mismatch]:
             yield Mismatch(trial.number, what, stored[what], value)
 
 
-class _Past:
+def _asked_mismatches(number: int, told: AskedFor, proposal: Proposal, seed: int) -> Iterator[Mismatch]:
+    """Compare what a trial of an open study was given with what it would be given."""
+    given = asked_again(proposal.config, seed, told.dimensions)
+    if _text(told.config) != _text(given):
+        yield Mismatch(number, "config asked for", told.config, given)
+
+
+def _asked(space: Space, observations: Sequence[Observed]) -> dict[int, list[AskedFor]]:
+    """Return what each trial of an open study asked for, more than once where it was tried again."""
+    told: dict[int, list[AskedFor]] = {}
+    for observed, asked in as_asked(space, observations):
+        told.setdefault(observed.trial, []).append(asked)
+    return told
+
+
+class _Then:
     """A search as it goes on again, told its observations when they were known."""
 
-    def __init__(
-        self, space: Space, observations: Sequence[Observed], *, duplicates: Duplicates, failures_repel: bool
-    ) -> None:
-        self._space = space
+    def __init__(self, past: Past, observations: Sequence[Observed]) -> None:
+        self.past = past
         self._observations = observations
-        self._duplicates: Duplicates = duplicates
-        self._failures_repel = failures_repel
-        self._configs: list[Config] = []
-        self._history = self._anew(Snapshot())
 
-    def number(self, config: Config) -> None:
-        """Add the next trial."""
-        self._configs.append(config)
-        self._history.number(config)
-
-    def known_to(self, trial: Proposed) -> History:
+    def known_to(self, trial: Proposed) -> Landscape:
         """Return what the proposal of a trial knew."""
-        known, watermark = self._history.landscape.watermark, trial.watermark
+        known, watermark = self.past.landscape.watermark, trial.watermark
         if watermark < known:
             # Each server reads a study's next number and its last observation at once.
             raise HistoryError(
@@ -166,17 +179,8 @@ class _Past:
                 f"trial {trial.number} was proposed when observation {watermark} was the last known, but "
                 f"here {len(self._observations)} is the last; give all observations, from 1 on."
             )
-        try:
-            for observation in self._observations[known:watermark]:
-                self._history.observe(observation)
-        except Revised:
-            self._history = self._anew(Snapshot.of(self._configs, self._observations[:watermark]))
-        return self._history
-
-    def _anew(self, snapshot: Snapshot) -> History:
-        return History(
-            self._space, snapshot, duplicates=self._duplicates, failures_repel=self._failures_repel
-        )
+        self.past.observe(*self._observations[known:watermark])
+        return self.past.landscape
 
 
 def _text(value: Any) -> str:

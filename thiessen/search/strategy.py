@@ -40,6 +40,7 @@ class Strategy(Protocol):
     name: ClassVar[str]
     version: ClassVar[int]  # a released version's rule is never edited; a better rule is a new version
     replayable: ClassVar[bool] = True  # whether a proposal can be recomputed from what the landscape knew
+    plans: ClassVar[bool] = False  # whether it lays out the whole space, so that it cannot be open
     presets: ClassVar[Mapping[str, "Strategy"]] = MappingProxyType({})  # settings that go by a name
 
     def settled(self, space: Space, max_trials: int) -> "Strategy":
@@ -49,6 +50,16 @@ class Strategy(Protocol):
 
     def propose(self, space: Space, landscape: Landscape, turn: int, rng: Stream) -> Proposal:
         """Return the proposal of this turn. Raises Exhausted when every config has its trial."""
+
+
+def settled(strategy: Strategy, space: Space, max_trials: int) -> Strategy:
+    """Return the strategy as a new study of this space has it. Raises StrategyError."""
+    if space.is_open and strategy.plans:
+        raise StrategyError(
+            f"{strategy.name} lays its configs out over the whole space, and an open one is not known before "
+            "its trials ask. Declare the space, or take biased_random or random."
+        )
+    return strategy.settled(space, max_trials)
 
 
 def draw(space: Space, rng: Stream) -> Config:

@@ -32,7 +32,7 @@ class Surface:
     def __init__(
         self, space: Space, points: Array | Sequence[Sequence[float]], values: Sequence[float]
     ) -> None:
-        self._along = tuple((each.ordered, bool(each.when)) for each in space.dimensions.values())
+        self._along = tuple((each.ordered, space.may_lack(name)) for name, each in space.dimensions.items())
         self._points = np.array(points, dtype=float)
         equations = _factored(self._along, self._points.tobytes())
         right = np.zeros(equations.size)
