@@ -362,6 +362,7 @@ CHAPTERS: Final[tuple[Callable[[Life], None], ...]] = (
     _gpus,
     _mail,
     _programs_of_optuna,
+)
 
 if __name__ == "__main__":
     main()

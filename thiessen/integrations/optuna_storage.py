@@ -25,7 +25,6 @@ from optuna.study._frozen import FrozenStudy
 from optuna.trial import FrozenTrial, TrialState
 from pydantic import ValidationError
 
-from thiessen.client import DEFAULT_PROJECT
 from thiessen.contract import (
     OptunaAttributes,
     OptunaIntermediate,
@@ -47,6 +46,7 @@ from thiessen.errors import (
 )
 from thiessen.integrations.optuna_client import OptunaClient
 from thiessen.patience import Patience
+from thiessen.study import DEFAULT_PROJECT
 
 OFFLINE_SECONDS: Final = 3600.0
 FINISHED: Final = tuple(state for state in TrialState if state.is_finished())

@@ -101,6 +101,61 @@ CREATE TABLE public.offers (
     digest character varying(64) NOT NULL,
     document json NOT NULL
 );
+CREATE TABLE public.optuna_attributes (
+    study_id bigint NOT NULL,
+    kind character varying(10) NOT NULL,
+    name character varying(500) NOT NULL,
+    value text NOT NULL
+);
+CREATE TABLE public.optuna_dimensions (
+    study_id bigint NOT NULL,
+    name character varying(500) NOT NULL,
+    distribution text NOT NULL
+);
+CREATE TABLE public.optuna_entries (
+    trial_id bigint NOT NULL,
+    kind character varying(10) NOT NULL,
+    name character varying(500) NOT NULL,
+    place integer NOT NULL,
+    value text NOT NULL
+);
+CREATE TABLE public.optuna_studies (
+    id bigint NOT NULL,
+    project_id bigint NOT NULL,
+    name character varying(500) NOT NULL,
+    directions json NOT NULL,
+    trials integer DEFAULT 0 NOT NULL,
+    seq bigint DEFAULT '0'::bigint NOT NULL,
+    size integer DEFAULT 0 NOT NULL,
+    created_at bigint NOT NULL
+);
+CREATE SEQUENCE public.optuna_studies_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER SEQUENCE public.optuna_studies_id_seq OWNED BY public.optuna_studies.id;
+CREATE TABLE public.optuna_trials (
+    id bigint NOT NULL,
+    study_id bigint NOT NULL,
+    number integer NOT NULL,
+    seq bigint NOT NULL,
+    state character varying(10) NOT NULL,
+    results json,
+    started_at bigint,
+    completed_at bigint,
+    heard_at bigint,
+    size integer DEFAULT 0 NOT NULL,
+    entries integer DEFAULT 0 NOT NULL
+);
+CREATE SEQUENCE public.optuna_trials_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER SEQUENCE public.optuna_trials_id_seq OWNED BY public.optuna_trials.id;
 CREATE TABLE public.projects (
     id bigint NOT NULL,
     name character varying(100) NOT NULL,
@@ -279,6 +334,8 @@ CREATE TABLE public.workers (
 );
 ALTER TABLE ONLY public.audit ALTER COLUMN id SET DEFAULT nextval('public.audit_id_seq'::regclass);
 ALTER TABLE ONLY public.clock ALTER COLUMN id SET DEFAULT nextval('public.clock_id_seq'::regclass);
+ALTER TABLE ONLY public.optuna_studies ALTER COLUMN id SET DEFAULT nextval('public.optuna_studies_id_seq'::regclass);
+ALTER TABLE ONLY public.optuna_trials ALTER COLUMN id SET DEFAULT nextval('public.optuna_trials_id_seq'::regclass);
 ALTER TABLE ONLY public.projects ALTER COLUMN id SET DEFAULT nextval('public.projects_id_seq'::regclass);
 ALTER TABLE ONLY public.studies ALTER COLUMN id SET DEFAULT nextval('public.studies_id_seq'::regclass);
 ALTER TABLE ONLY public.tokens ALTER COLUMN id SET DEFAULT nextval('public.tokens_id_seq'::regclass);
@@ -452,7 +509,7 @@ INSERT INTO public.events VALUES (11, 6, 1793492007750, 'gpu', 'trial.moved', 1,
 INSERT INTO public.events VALUES (11, 7, 1793492608000, 'gpu', 'trial.moved', 1, 1, 'running', 'succeeded', NULL, NULL);
 INSERT INTO public.events VALUES (11, 8, 1793492608250, 'gpu', 'trial.created', 2, NULL, NULL, 'queued', NULL, '{"origin":"proposed"}');
 INSERT INTO public.events VALUES (11, 9, 1793492608250, 'gpu', 'trial.moved', 2, 1, 'queued', 'running', NULL, NULL);
-INSERT INTO public.events VALUES (11, 10, 1793492608500, 'anonymous', 'study.changed', NULL, NULL, NULL, NULL, NULL, '{"tags":["gpu"],"max_trials":30}');
+INSERT INTO public.events VALUES (11, 10, 1793492608500, 'anonymous', 'study.changed', NULL, NULL, NULL, NULL, NULL, '{"max_trials":30,"tags":["gpu"]}');
 INSERT INTO public.observations VALUES (1, 1, 0, 1, 'succeeded', 0.5, NULL);
 INSERT INTO public.observations VALUES (1, 2, 1, 1, 'succeeded', 0.6, NULL);
 INSERT INTO public.observations VALUES (1, 3, 2, 1, 'succeeded', 0.7, NULL);
@@ -487,6 +544,40 @@ INSERT INTO public.observations VALUES (10, 3, 2, 0, 'succeeded', 0.4, NULL);
 INSERT INTO public.observations VALUES (11, 1, 0, 1, 'succeeded', 0.8, NULL);
 INSERT INTO public.observations VALUES (11, 2, 1, 1, 'succeeded', 0.6, NULL);
 INSERT INTO public.offers VALUES ('bd46135d6651fc8049c117e605d50aa9696095d63553bb796d01938cb2860d00', '{"schema":{"properties":{"lr":{"type":"number"}}},"spaces":{"usual":{"lr":{"type":"float","low":0.0,"high":1.0}}}}');
+INSERT INTO public.optuna_attributes VALUES (1, 'system', '', '[NaN, Infinity]');
+INSERT INTO public.optuna_attributes VALUES (1, 'user', 'who', '"ann"');
+INSERT INTO public.optuna_attributes VALUES (2, 'system', '', '[NaN, Infinity]');
+INSERT INTO public.optuna_attributes VALUES (2, 'user', 'who', '"ann"');
+INSERT INTO public.optuna_dimensions VALUES (1, 'rule', '{"name": "CategoricalDistribution", "attributes": {"choices": ["sgd", NaN, null]}}');
+INSERT INTO public.optuna_dimensions VALUES (1, 'x', '{"name": "FloatDistribution", "attributes": {"low": 0.0, "high": 1.0, "log": false}}');
+INSERT INTO public.optuna_dimensions VALUES (2, 'rule', '{"name": "CategoricalDistribution", "attributes": {"choices": ["sgd", NaN, null]}}');
+INSERT INTO public.optuna_dimensions VALUES (2, 'x', '{"name": "FloatDistribution", "attributes": {"low": 0.0, "high": 1.0, "log": false}}');
+INSERT INTO public.optuna_entries VALUES (1, 'param', 'rule', 1, '[1.0, "{\"name\": \"CategoricalDistribution\", \"attributes\": {\"choices\": [\"sgd\", NaN, null]}}"]');
+INSERT INTO public.optuna_entries VALUES (1, 'param', 'x', 0, '[0.5, "{\"name\": \"FloatDistribution\", \"attributes\": {\"low\": 0.0, \"high\": 1.0, \"log\": false}}"]');
+INSERT INTO public.optuna_entries VALUES (1, 'step', '1', 2, '"NaN"');
+INSERT INTO public.optuna_entries VALUES (3, 'param', 'rule', 1, '[1.0, "{\"name\": \"CategoricalDistribution\", \"attributes\": {\"choices\": [\"sgd\", NaN, null]}}"]');
+INSERT INTO public.optuna_entries VALUES (3, 'param', 'x', 0, '[0.5, "{\"name\": \"FloatDistribution\", \"attributes\": {\"low\": 0.0, \"high\": 1.0, \"log\": false}}"]');
+INSERT INTO public.optuna_entries VALUES (3, 'step', '1', 2, '"NaN"');
+INSERT INTO public.optuna_entries VALUES (7, 'param', 'rule', 1, '[1.0, "{\"name\": \"CategoricalDistribution\", \"attributes\": {\"choices\": [\"sgd\", NaN, null]}}"]');
+INSERT INTO public.optuna_entries VALUES (7, 'param', 'x', 0, '[0.5, "{\"name\": \"FloatDistribution\", \"attributes\": {\"low\": 0.0, \"high\": 1.0, \"log\": false}}"]');
+INSERT INTO public.optuna_entries VALUES (7, 'step', '1', 2, '"NaN"');
+INSERT INTO public.optuna_entries VALUES (9, 'param', 'rule', 1, '[1.0, "{\"name\": \"CategoricalDistribution\", \"attributes\": {\"choices\": [\"sgd\", NaN, null]}}"]');
+INSERT INTO public.optuna_entries VALUES (9, 'param', 'x', 0, '[0.5, "{\"name\": \"FloatDistribution\", \"attributes\": {\"low\": 0.0, \"high\": 1.0, \"log\": false}}"]');
+INSERT INTO public.optuna_entries VALUES (9, 'step', '1', 2, '"NaN"');
+INSERT INTO public.optuna_studies VALUES (1, 1, 'theirs', '["minimize"]', 6, 8, 23, 1793492608750);
+INSERT INTO public.optuna_studies VALUES (2, 1, 'two', '["minimize","maximize"]', 6, 8, 23, 1793492610000);
+INSERT INTO public.optuna_trials VALUES (1, 1, 0, 8, 'complete', '["Infinity"]', 1793492609000000, 1793492609500000, NULL, 217, 3);
+INSERT INTO public.optuna_trials VALUES (2, 1, 1, 2, 'running', NULL, 1793492609000000, NULL, 1793492609750, 0, 0);
+INSERT INTO public.optuna_trials VALUES (3, 1, 2, 3, 'complete', '["Infinity"]', 1793491200123456, 1793491201000000, NULL, 217, 3);
+INSERT INTO public.optuna_trials VALUES (4, 1, 3, 4, 'waiting', NULL, NULL, NULL, NULL, 0, 0);
+INSERT INTO public.optuna_trials VALUES (5, 1, 4, 5, 'fail', NULL, 1793492609000000, 1793492609000000, NULL, 0, 0);
+INSERT INTO public.optuna_trials VALUES (6, 1, 5, 6, 'pruned', NULL, 1793492609000000, 1793492609000000, NULL, 0, 0);
+INSERT INTO public.optuna_trials VALUES (7, 2, 0, 8, 'complete', '["Infinity",0.25]', 1793492610250000, 1793492610750000, NULL, 217, 3);
+INSERT INTO public.optuna_trials VALUES (8, 2, 1, 2, 'running', NULL, 1793492610250000, NULL, 1793492611000, 0, 0);
+INSERT INTO public.optuna_trials VALUES (9, 2, 2, 3, 'complete', '["Infinity",0.25]', 1793491200123456, 1793491201000000, NULL, 217, 3);
+INSERT INTO public.optuna_trials VALUES (10, 2, 3, 4, 'waiting', NULL, NULL, NULL, NULL, 0, 0);
+INSERT INTO public.optuna_trials VALUES (11, 2, 4, 5, 'fail', NULL, 1793492610250000, 1793492610250000, NULL, 0, 0);
+INSERT INTO public.optuna_trials VALUES (12, 2, 5, 6, 'pruned', NULL, 1793492610250000, 1793492610250000, NULL, 0, 0);
 INSERT INTO public.projects VALUES (1, 'default', NULL, NULL, 0);
 INSERT INTO public.projects VALUES (2, 'vision', 4, 10, 1793491200250);
 INSERT INTO public.replies VALUES ('anonymous', 'k1', 'eb6ac8ff029a5a08fcc9d5afd62e432242094a10e679e7566fbd7a5f0a3603a3', 201, '{"trials":[{"trial":11,"state":"queued","is_new":true},{"trial":12,"state":"queued","is_new":true},{"trial":13,"state":"queued","is_new":true},{"trial":14,"state":"succeeded","is_new":true},{"trial":15,"state":"diverged","is_new":true}]}', 1793491394000);
@@ -561,6 +652,8 @@ INSERT INTO public.workers VALUES ('node-2', 'anonymous', 'monday', '[{"name":"c
 INSERT INTO public.workers VALUES ('node-3', 'anonymous', 'monday', '[{"name":"cuda:0","gpus":1,"gpu_memory_gb":80.0}]', 1, '{}', '[{"name":"train","version":"1.0","description":"","offer":"bd46135d6651fc8049c117e605d50aa9696095d63553bb796d01938cb2860d00"}]', false, 1793491202500, 1793491202500);
 SELECT pg_catalog.setval('public.audit_id_seq', 12, true);
 SELECT pg_catalog.setval('public.clock_id_seq', 1, false);
+SELECT pg_catalog.setval('public.optuna_studies_id_seq', 3, true);
+SELECT pg_catalog.setval('public.optuna_trials_id_seq', 18, true);
 SELECT pg_catalog.setval('public.projects_id_seq', 2, true);
 SELECT pg_catalog.setval('public.studies_id_seq', 11, true);
 SELECT pg_catalog.setval('public.tokens_id_seq', 5, true);
@@ -586,6 +679,20 @@ ALTER TABLE ONLY public.observations
     ADD CONSTRAINT observations_pk PRIMARY KEY (study_id, seq);
 ALTER TABLE ONLY public.offers
     ADD CONSTRAINT offers_pk PRIMARY KEY (digest);
+ALTER TABLE ONLY public.optuna_attributes
+    ADD CONSTRAINT optuna_attributes_pk PRIMARY KEY (study_id, kind, name);
+ALTER TABLE ONLY public.optuna_dimensions
+    ADD CONSTRAINT optuna_dimensions_pk PRIMARY KEY (study_id, name);
+ALTER TABLE ONLY public.optuna_entries
+    ADD CONSTRAINT optuna_entries_pk PRIMARY KEY (trial_id, kind, name);
+ALTER TABLE ONLY public.optuna_studies
+    ADD CONSTRAINT optuna_studies_pk PRIMARY KEY (id);
+ALTER TABLE ONLY public.optuna_studies
+    ADD CONSTRAINT optuna_studies_project_id_name_unique UNIQUE (project_id, name);
+ALTER TABLE ONLY public.optuna_trials
+    ADD CONSTRAINT optuna_trials_pk PRIMARY KEY (id);
+ALTER TABLE ONLY public.optuna_trials
+    ADD CONSTRAINT optuna_trials_study_id_number_unique UNIQUE (study_id, number);
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_name_unique UNIQUE (name);
 ALTER TABLE ONLY public.projects
@@ -617,6 +724,8 @@ ALTER TABLE ONLY public.webhooks
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pk PRIMARY KEY (name);
 CREATE INDEX attempts_under_way ON public.attempts USING btree (worker, trial_id) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX optuna_trials_by_change ON public.optuna_trials USING btree (study_id, seq);
+CREATE INDEX optuna_trials_heard ON public.optuna_trials USING btree (study_id, heard_at) WHERE (heard_at IS NOT NULL);
 CREATE INDEX replies_by_age ON public.replies USING btree (created_at);
 CREATE INDEX spaces_asked ON public.asked USING btree (study_id, seq) WHERE (space IS NOT NULL);
 CREATE INDEX studies_by_state ON public.studies USING btree (state);
@@ -635,6 +744,16 @@ ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_study_id_fk FOREIGN KEY (study_id) REFERENCES public.studies(id);
 ALTER TABLE ONLY public.observations
     ADD CONSTRAINT observations_study_id_fk FOREIGN KEY (study_id) REFERENCES public.studies(id);
+ALTER TABLE ONLY public.optuna_attributes
+    ADD CONSTRAINT optuna_attributes_study_id_fk FOREIGN KEY (study_id) REFERENCES public.optuna_studies(id);
+ALTER TABLE ONLY public.optuna_dimensions
+    ADD CONSTRAINT optuna_dimensions_study_id_fk FOREIGN KEY (study_id) REFERENCES public.optuna_studies(id);
+ALTER TABLE ONLY public.optuna_entries
+    ADD CONSTRAINT optuna_entries_trial_id_fk FOREIGN KEY (trial_id) REFERENCES public.optuna_trials(id);
+ALTER TABLE ONLY public.optuna_studies
+    ADD CONSTRAINT optuna_studies_project_id_fk FOREIGN KEY (project_id) REFERENCES public.projects(id);
+ALTER TABLE ONLY public.optuna_trials
+    ADD CONSTRAINT optuna_trials_study_id_fk FOREIGN KEY (study_id) REFERENCES public.optuna_studies(id);
 ALTER TABLE ONLY public.reports
     ADD CONSTRAINT reports_trial_id_fk FOREIGN KEY (trial_id) REFERENCES public.trials(id);
 ALTER TABLE ONLY public.studies

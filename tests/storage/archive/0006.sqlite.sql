@@ -243,7 +243,7 @@ INSERT INTO "events" VALUES(11,6,1793492007750,'gpu','trial.moved',1,1,'queued',
 INSERT INTO "events" VALUES(11,7,1793492608000,'gpu','trial.moved',1,1,'running','succeeded',NULL,NULL);
 INSERT INTO "events" VALUES(11,8,1793492608250,'gpu','trial.created',2,NULL,NULL,'queued',NULL,'{"origin":"proposed"}');
 INSERT INTO "events" VALUES(11,9,1793492608250,'gpu','trial.moved',2,1,'queued','running',NULL,NULL);
-INSERT INTO "events" VALUES(11,10,1793492608500,'anonymous','study.changed',NULL,NULL,NULL,NULL,NULL,'{"tags":["gpu"],"max_trials":30}');
+INSERT INTO "events" VALUES(11,10,1793492608500,'anonymous','study.changed',NULL,NULL,NULL,NULL,NULL,'{"max_trials":30,"tags":["gpu"]}');
 CREATE TABLE observations (
 	study_id INTEGER NOT NULL, 
 	seq INTEGER NOT NULL, 
@@ -300,6 +300,100 @@ CREATE TABLE offers (
 
 ;
 INSERT INTO "offers" VALUES('bd46135d6651fc8049c117e605d50aa9696095d63553bb796d01938cb2860d00','{"schema":{"properties":{"lr":{"type":"number"}}},"spaces":{"usual":{"lr":{"type":"float","low":0.0,"high":1.0}}}}');
+CREATE TABLE optuna_attributes (
+	study_id INTEGER NOT NULL, 
+	kind VARCHAR(10) NOT NULL, 
+	name VARCHAR(500) NOT NULL, 
+	value TEXT NOT NULL, 
+	CONSTRAINT optuna_attributes_pk PRIMARY KEY (study_id, kind, name), 
+	CONSTRAINT optuna_attributes_study_id_fk FOREIGN KEY(study_id) REFERENCES optuna_studies (id)
+)
+ WITHOUT ROWID
+
+;
+INSERT INTO "optuna_attributes" VALUES(1,'system','','[NaN, Infinity]');
+INSERT INTO "optuna_attributes" VALUES(1,'user','who','"ann"');
+INSERT INTO "optuna_attributes" VALUES(2,'system','','[NaN, Infinity]');
+INSERT INTO "optuna_attributes" VALUES(2,'user','who','"ann"');
+CREATE TABLE optuna_dimensions (
+	study_id INTEGER NOT NULL, 
+	name VARCHAR(500) NOT NULL, 
+	distribution TEXT NOT NULL, 
+	CONSTRAINT optuna_dimensions_pk PRIMARY KEY (study_id, name), 
+	CONSTRAINT optuna_dimensions_study_id_fk FOREIGN KEY(study_id) REFERENCES optuna_studies (id)
+)
+ WITHOUT ROWID
+
+;
+INSERT INTO "optuna_dimensions" VALUES(1,'rule','{"name": "CategoricalDistribution", "attributes": {"choices": ["sgd", NaN, null]}}');
+INSERT INTO "optuna_dimensions" VALUES(1,'x','{"name": "FloatDistribution", "attributes": {"low": 0.0, "high": 1.0, "log": false}}');
+INSERT INTO "optuna_dimensions" VALUES(2,'rule','{"name": "CategoricalDistribution", "attributes": {"choices": ["sgd", NaN, null]}}');
+INSERT INTO "optuna_dimensions" VALUES(2,'x','{"name": "FloatDistribution", "attributes": {"low": 0.0, "high": 1.0, "log": false}}');
+CREATE TABLE optuna_entries (
+	trial_id INTEGER NOT NULL, 
+	kind VARCHAR(10) NOT NULL, 
+	name VARCHAR(500) NOT NULL, 
+	place INTEGER NOT NULL, 
+	value TEXT NOT NULL, 
+	CONSTRAINT optuna_entries_pk PRIMARY KEY (trial_id, kind, name), 
+	CONSTRAINT optuna_entries_trial_id_fk FOREIGN KEY(trial_id) REFERENCES optuna_trials (id)
+)
+ WITHOUT ROWID
+
+;
+INSERT INTO "optuna_entries" VALUES(1,'param','rule',1,'[1.0, "{\"name\": \"CategoricalDistribution\", \"attributes\": {\"choices\": [\"sgd\", NaN, null]}}"]');
+INSERT INTO "optuna_entries" VALUES(1,'param','x',0,'[0.5, "{\"name\": \"FloatDistribution\", \"attributes\": {\"low\": 0.0, \"high\": 1.0, \"log\": false}}"]');
+INSERT INTO "optuna_entries" VALUES(1,'step','1',2,'"NaN"');
+INSERT INTO "optuna_entries" VALUES(3,'param','rule',1,'[1.0, "{\"name\": \"CategoricalDistribution\", \"attributes\": {\"choices\": [\"sgd\", NaN, null]}}"]');
+INSERT INTO "optuna_entries" VALUES(3,'param','x',0,'[0.5, "{\"name\": \"FloatDistribution\", \"attributes\": {\"low\": 0.0, \"high\": 1.0, \"log\": false}}"]');
+INSERT INTO "optuna_entries" VALUES(3,'step','1',2,'"NaN"');
+INSERT INTO "optuna_entries" VALUES(7,'param','rule',1,'[1.0, "{\"name\": \"CategoricalDistribution\", \"attributes\": {\"choices\": [\"sgd\", NaN, null]}}"]');
+INSERT INTO "optuna_entries" VALUES(7,'param','x',0,'[0.5, "{\"name\": \"FloatDistribution\", \"attributes\": {\"low\": 0.0, \"high\": 1.0, \"log\": false}}"]');
+INSERT INTO "optuna_entries" VALUES(7,'step','1',2,'"NaN"');
+INSERT INTO "optuna_entries" VALUES(9,'param','rule',1,'[1.0, "{\"name\": \"CategoricalDistribution\", \"attributes\": {\"choices\": [\"sgd\", NaN, null]}}"]');
+INSERT INTO "optuna_entries" VALUES(9,'param','x',0,'[0.5, "{\"name\": \"FloatDistribution\", \"attributes\": {\"low\": 0.0, \"high\": 1.0, \"log\": false}}"]');
+INSERT INTO "optuna_entries" VALUES(9,'step','1',2,'"NaN"');
+CREATE TABLE optuna_studies (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	project_id INTEGER NOT NULL, 
+	name VARCHAR(500) NOT NULL, 
+	directions JSON NOT NULL, 
+	trials INTEGER DEFAULT '0' NOT NULL, 
+	seq BIGINT DEFAULT '0' NOT NULL, 
+	size INTEGER DEFAULT '0' NOT NULL, 
+	created_at BIGINT NOT NULL, 
+	CONSTRAINT optuna_studies_project_id_name_unique UNIQUE (project_id, name), 
+	CONSTRAINT optuna_studies_project_id_fk FOREIGN KEY(project_id) REFERENCES projects (id)
+);
+INSERT INTO "optuna_studies" VALUES(1,1,'theirs','["minimize"]',6,8,23,1793492608750);
+INSERT INTO "optuna_studies" VALUES(2,1,'two','["minimize","maximize"]',6,8,23,1793492610000);
+CREATE TABLE optuna_trials (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	study_id INTEGER NOT NULL, 
+	number INTEGER NOT NULL, 
+	seq BIGINT NOT NULL, 
+	state VARCHAR(10) NOT NULL, 
+	results JSON, 
+	started_at BIGINT, 
+	completed_at BIGINT, 
+	heard_at BIGINT, 
+	size INTEGER DEFAULT '0' NOT NULL, 
+	entries INTEGER DEFAULT '0' NOT NULL, 
+	CONSTRAINT optuna_trials_study_id_number_unique UNIQUE (study_id, number), 
+	CONSTRAINT optuna_trials_study_id_fk FOREIGN KEY(study_id) REFERENCES optuna_studies (id)
+);
+INSERT INTO "optuna_trials" VALUES(1,1,0,8,'complete','["Infinity"]',1793492609000000,1793492609500000,NULL,217,3);
+INSERT INTO "optuna_trials" VALUES(2,1,1,2,'running',NULL,1793492609000000,NULL,1793492609750,0,0);
+INSERT INTO "optuna_trials" VALUES(3,1,2,3,'complete','["Infinity"]',1793491200123456,1793491201000000,NULL,217,3);
+INSERT INTO "optuna_trials" VALUES(4,1,3,4,'waiting',NULL,NULL,NULL,NULL,0,0);
+INSERT INTO "optuna_trials" VALUES(5,1,4,5,'fail',NULL,1793492609000000,1793492609000000,NULL,0,0);
+INSERT INTO "optuna_trials" VALUES(6,1,5,6,'pruned',NULL,1793492609000000,1793492609000000,NULL,0,0);
+INSERT INTO "optuna_trials" VALUES(7,2,0,8,'complete','["Infinity",0.25]',1793492610250000,1793492610750000,NULL,217,3);
+INSERT INTO "optuna_trials" VALUES(8,2,1,2,'running',NULL,1793492610250000,NULL,1793492611000,0,0);
+INSERT INTO "optuna_trials" VALUES(9,2,2,3,'complete','["Infinity",0.25]',1793491200123456,1793491201000000,NULL,217,3);
+INSERT INTO "optuna_trials" VALUES(10,2,3,4,'waiting',NULL,NULL,NULL,NULL,0,0);
+INSERT INTO "optuna_trials" VALUES(11,2,4,5,'fail',NULL,1793492610250000,1793492610250000,NULL,0,0);
+INSERT INTO "optuna_trials" VALUES(12,2,5,6,'pruned',NULL,1793492610250000,1793492610250000,NULL,0,0);
 CREATE TABLE projects (
 	id INTEGER NOT NULL, 
 	name VARCHAR(100) NOT NULL, 
@@ -536,7 +630,10 @@ INSERT INTO "workers" VALUES('node-3','anonymous','monday','[{"name":"cuda:0","g
 DELETE FROM "sqlite_sequence";
 INSERT INTO "sqlite_sequence" VALUES('webhooks',2);
 INSERT INTO "sqlite_sequence" VALUES('studies',11);
+INSERT INTO "sqlite_sequence" VALUES('optuna_studies',3);
+INSERT INTO "sqlite_sequence" VALUES('optuna_trials',18);
 CREATE INDEX attempts_under_way ON attempts (worker, trial_id) WHERE ended_at IS NULL;
+CREATE INDEX optuna_trials_heard ON optuna_trials (study_id, heard_at) WHERE heard_at IS NOT NULL;
 CREATE INDEX replies_by_age ON replies (created_at);
 CREATE INDEX spaces_asked ON asked (study_id, seq) WHERE space IS NOT NULL;
 CREATE INDEX studies_by_state ON studies (state);
@@ -546,5 +643,6 @@ CREATE INDEX trials_by_state ON trials (study_id, state, number);
 CREATE INDEX trials_of_people ON trials (study_id, origin, number) WHERE origin <> 'proposed';
 CREATE INDEX trials_overdue ON trials (free_at, id) WHERE state = 'running';
 CREATE INDEX trials_to_lease ON trials (study_id, free_at, id) WHERE state = 'queued';
+CREATE UNIQUE INDEX optuna_trials_by_change ON optuna_trials (study_id, seq);
 CREATE UNIQUE INDEX trials_by_turn ON trials (study_id, turn) WHERE turn IS NOT NULL;
 COMMIT;
