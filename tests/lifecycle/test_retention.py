@@ -142,4 +142,4 @@ def _check_what_is_kept(tx, study):
     numbered = tx.execute(select(trials).order_by(trials.c.number)).all()
     told = tx.execute(select(observations).order_by(observations.c.seq)).all()
     check_observations(numbered, told)
-    check_replay(row, numbered, told)
+    check_replay(row, numbered, told, {})

