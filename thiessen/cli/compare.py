@@ -1,7 +1,6 @@
 """What is known of several studies side by side, and whether that is fair to them."""
 
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -55,6 +54,8 @@ def compare(
 
 def facts(study: "Study", history: "History") -> Facts:
     """Return what is known of a study."""
+    from statistics import median
+
     from thiessen.integrations import KNOWN
     from thiessen.search.settings import in_words
 

@@ -8,7 +8,6 @@ import typer
 
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.studies import connected
-from thiessen.journal import parsed
 
 if TYPE_CHECKING:
     from thiessen.search.record import Record
@@ -69,6 +68,7 @@ def _content(record: str, server: str | None) -> bytes:
 
 def _read(record: str, content: bytes, server: str | None) -> "Record":
     from thiessen.integrations import KNOWN
+    from thiessen.journal import parsed
     from thiessen.search import HistoryError
     from thiessen.search.record import Record
 
