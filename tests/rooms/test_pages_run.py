@@ -208,6 +208,13 @@ def a_server_on_postgresql(session):
     session.shell("thiessen serve")
 
 
+def beside_optuna(session):
+    session.shell(
+        "python -c \"import optuna; optuna.create_study(study_name='digits', storage='sqlite:///old.db')\""
+    )
+    a_server(session)
+
+
 def a_network_of_its_own(session):
     session.environment["THIESSEN_ALLOW_PRIVATE_WEBHOOKS"] = "true"
     a_server(session)
@@ -222,6 +229,7 @@ BEGINS = {
     "docs/how-to/gpu-node.md": with_study("digits-by-hand", finished=29),
     "docs/how-to/kubernetes.md": a_server_on_postgresql,
     "docs/how-to/operate.md": a_database,
+    "docs/how-to/optuna.md": beside_optuna,
     "docs/how-to/own-strategy.md": a_copy_of_the_house,
     "docs/how-to/own-task.md": a_server,
     "docs/how-to/ray.md": with_a_token,
