@@ -179,7 +179,7 @@ class Served:
         return self._asked(0.0)
 
     def _asked(self, wait: float) -> Asked | None:
-        """Return a trial, None where there was none for so many seconds. Raises Ended."""
+        """Return a trial, None where there was none for so many seconds. Raises Ended, InvalidRequest."""
         leases = self._until_answered(partial(self._lease, wait))
         if leases:
             [lease] = leases
@@ -188,6 +188,10 @@ class Served:
             space = self._space if lease.space is None else OpenSpace.from_json(lease.space)
             return Asked(number=lease.trial, config=lease.config, seed=lease.seed, space=space)
         study = self._until_answered(lambda: self._client.study(self.name))
+        if study.is_mirror:
+            raise InvalidRequest(
+                f"{self.name} mirrors a study of Optuna, whose programs alone add trials. Give another name."
+            )
         if study.state in {"completed", "stopped"}:
             why = f" ({study.reason})" if study.reason else ""
             raise Ended(f"{self.name} is {study.state}{why}.")

@@ -47,7 +47,7 @@ async def create_optuna_study(
     attributes = wire.optuna_attributes(sent)
 
     def step(tx: Transaction) -> Reply:
-        made = optuna.create(tx, project, sent.name, sent.directions, attributes)
+        made = optuna.create(tx, project, sent.name, sent.directions, attributes, who.name)
         return Reply(HTTPStatus.CREATED, wire.optuna_study(made).model_dump_json())
 
     return replied(await house.store.written(lambda tx: once(tx, who, key, step)))
@@ -99,7 +99,7 @@ async def delete_optuna_study(
     """Remove a study of Optuna for good, with its trials."""
 
     def step(tx: Transaction) -> Reply:
-        optuna.remove(tx, project, study_id)
+        optuna.remove(tx, project, study_id, who.name)
         return Reply(HTTPStatus.NO_CONTENT, "")
 
     # it may take seconds
@@ -125,7 +125,7 @@ async def add_optuna_trials(
     drafts = [wire.optuna_draft(each) for each in sent.trials]
 
     def step(tx: Transaction) -> Reply:
-        added = optuna.add(tx, project, study_id, drafts)
+        added = optuna.add(tx, project, study_id, drafts, who.name)
         numbers = [contract.OptunaTrialNumber(id=each.id, number=each.number) for each in added]
         return Reply(HTTPStatus.CREATED, contract.AddedOptunaTrials(trials=numbers).model_dump_json())
 
@@ -191,7 +191,7 @@ async def change_optuna_trial(
     draft = wire.optuna_draft(sent)
 
     def step(tx: Transaction) -> Reply:
-        is_changed = optuna.change(tx, project, trial_id, draft)
+        is_changed = optuna.change(tx, project, trial_id, draft, who.name)
         return Reply(HTTPStatus.OK, contract.OptunaTrialChanged(is_changed=is_changed).model_dump_json())
 
     return replied(await house.store.written(lambda tx: once(tx, who, key, step)))

@@ -92,6 +92,7 @@ def study(progress: Progress) -> contract.Study:
             "requires": asdict(found.spec.requires),
             "space": progress.space.to_json(),
             "is_open": progress.space.is_open,
+            "is_mirror": found.mirrors is not None,
             "project": found.project,
             "task_version": found.task_version,
             "state": standing.state.value,

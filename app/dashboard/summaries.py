@@ -25,12 +25,8 @@ class StudyLine:
     strategy: str
     state: str
     finished: int
-    max_trials: int
+    max_trials: int | None  # of a mirror nobody knows it
     best_loss: float | None
-
-    @property
-    def share(self) -> int:
-        return round(100 * self.finished / self.max_trials)
 
 
 @dataclass(frozen=True)
@@ -116,6 +112,6 @@ def _line(progress: Progress) -> StudyLine:
         strategy=in_words(study.spec.strategy, KNOWN),
         state=study.standing.state.value,
         finished=sum(count for state, count in progress.counts.items() if state.is_terminal),
-        max_trials=study.budget.max_trials,
+        max_trials=None if study.mirrors is not None else study.budget.max_trials,
         best_loss=None if progress.best is None else progress.best.loss,
     )

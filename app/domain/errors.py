@@ -9,8 +9,8 @@ Refusal
 ├── ForbiddenAddress
 ├── NotFound: ProjectNotFound, StudyNotFound (OptunaStudyNotFound), TrialNotFound (OptunaTrialNotFound),
 │   WorkerNotFound, TaskNotFound, TokenNotFound, WebhookNotFound
-└── Conflict: StudyExists (OptunaStudyExists), StudyEnded, ProjectExists, TokenExists, LeaseLost,
-    ResultDiffers, MoveRefused, WorkerUnknown, QuotaUsedUp, TrialFinished, DistributionDiffers
+└── Conflict: StudyExists (OptunaStudyExists), StudyEnded (StudyIsMirror), ProjectExists, TokenExists,
+    LeaseLost, ResultDiffers, MoveRefused, WorkerUnknown, QuotaUsedUp, TrialFinished, DistributionDiffers
 """
 
 from collections.abc import Collection
@@ -288,6 +288,17 @@ class StudyEnded(Conflict):
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"Study {name!r} {why}.")
+
+
+class StudyIsMirror(StudyEnded):
+    """Only programs of Optuna add to the study, and only they end it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            name,
+            "mirrors a study of Optuna, whose programs alone add trials; remarks may be written on it. "
+            "Create a study of your own to have configs proposed or tried",
+        )
 
 
 class ProjectExists(Conflict):

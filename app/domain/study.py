@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, NewType
 
+from app.domain.optuna import OptunaStudyId
 from app.domain.trial import Cause, Ranked, TrialState
 from thiessen.space import Space
 
@@ -166,6 +167,7 @@ class Study:
     created_at: datetime
     completed_at: datetime | None
     archived_at: datetime | None
+    mirrors: OptunaStudyId | None  # whose programs alone add its trials
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,6 +77,7 @@ MOVES: Final = (
     Move(None, _Q, Who.SERVER),  # proposed
     Move(None, _Q, Who.PERSON),  # enqueued
     *(Move(None, result, Who.PERSON) for result in _RESULTS),  # imported
+    Move(None, _F, Who.PERSON),  # mirrored
     Move(None, TrialState.SUCCEEDED, Who.SERVER),  # memoised
     Move(None, TrialState.DIVERGED, Who.SERVER),
     Move(_Q, _R, Who.WORKER),
@@ -140,7 +141,7 @@ class Leased:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What an attempt ended with: a finite loss, the way in which it diverged, or that it was pruned."""
+    """What an attempt ended with: a finite loss, how it diverged, or being pruned; mirrored, a failure."""
 
     state: TrialState
     loss: float | None = None  # of a pruned one its last

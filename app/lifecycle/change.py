@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.domain.errors import InvalidRequest, StudyEnded
+from app.domain.errors import InvalidRequest, StudyEnded, StudyIsMirror
 from app.domain.study import Ending, Study, StudyState
 from app.lifecycle.move import settle, tell_of_study
 from app.storage import Transaction, audit, bell, studies, trials
 
 BUDGET: Final = frozenset({"max_trials", "max_running", "max_gpu_hours", "deadline", "target"})
+REMARKS: Final = frozenset({"tags", "notes", "attributes"})
 ENDED_BY: Final = {
     "max_trials": (Ending.MAX_TRIALS, Ending.EXHAUSTED),
     "max_gpu_hours": (Ending.MAX_GPU_HOURS,),
@@ -23,6 +24,8 @@ def change(tx: Transaction, project: str, name: str, changes: Mapping[str, Any],
     study = studies.named(tx, project, name)
     if study.archived_at is not None:
         raise StudyEnded(name, "was deleted; nothing of it changes any more")
+    if study.mirrors is not None and changes.keys() - REMARKS:
+        raise StudyIsMirror(name)
     changes = {**changes, **_restated(study, changes), **_reopened(study, changes)}
     if changes.get("target") is not None:
         changes["target"] = study.spec.direction.loss(changes["target"])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.domain.errors import InvalidRequest, StudyEnded
+from app.domain.errors import InvalidRequest, StudyEnded, StudyIsMirror
 from app.domain.study import Duplicates, Standing, Study
 from app.domain.trial import Origin, Result, TrialState, Who
 from app.lifecycle.move import born, move, settle
@@ -39,6 +39,8 @@ def enqueue(tx: Transaction, project: str, name: str, sent: list[Candidate], who
     study = studies.named(tx, project, name)
     if study.archived_at is not None:
         raise StudyEnded(name, "was deleted; it takes no more trials")
+    if study.mirrors is not None:
+        raise StudyIsMirror(name)
     standing = study.standing
     added = []
     for index, candidate in enumerate(sent):

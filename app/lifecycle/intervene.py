@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.domain.errors import MoveRefused, StudyEnded
+from app.domain.errors import MoveRefused, StudyEnded, StudyIsMirror
 from app.domain.study import Study
 from app.domain.trial import UNFINISHED, Cause, TrialState, Who
 from app.lifecycle.move import end_attempt_of, move, tell_of_notes
@@ -45,6 +45,8 @@ def retry(tx: Transaction, project: str, name: str, number: int, who: str) -> No
     study = _locked(tx, project, name)
     if study.archived_at is not None:
         raise StudyEnded(name, "was deleted; none of its trials is tried again")
+    if study.mirrors is not None:
+        raise StudyIsMirror(name)
     place = trials.place(tx, study, number)
     if place.state is TrialState.QUEUED:
         return

@@ -17,6 +17,7 @@ from app.domain.optuna import (
     must_be_distribution,
     must_fit,
 )
+from app.lifecycle import mirror
 from app.storage import Transaction, clock, optuna
 from app.storage.optuna import Locked, Standing
 
@@ -24,13 +25,23 @@ UNNAMED: Final = OptunaTrialId(0)  # of a trial that is not stored yet
 
 
 def create(
-    tx: Transaction, project: str, name: str, directions: Sequence[str], attributes: Sequence[Entry]
+    tx: Transaction,
+    project: str,
+    name: str,
+    directions: Sequence[str],
+    attributes: Sequence[Entry],
+    who: str,
 ) -> OptunaStudy:
-    """Store a study. Raises OptunaStudyExists, ProjectNotFound, QuotaUsedUp, InvalidRequest."""
+    """Store a study; one of one objective gets its mirror.
+
+    Raises OptunaStudyExists, ProjectNotFound, QuotaUsedUp, InvalidRequest.
+    """
     study = optuna.create(tx, project, name, directions)
     if study is None:
         raise OptunaStudyExists(name)
     _describe(tx, study, attributes)
+    if len(directions) == 1:
+        mirror.create(tx, project, study, name, who)
     return optuna.read(tx, project, study.id)
 
 
@@ -45,20 +56,22 @@ def _describe(tx: Transaction, study: Locked, attributes: Sequence[Entry]) -> No
     optuna.resize(tx, study.id, size)
 
 
-def remove(tx: Transaction, project: str, study_id: int) -> None:
-    """Remove a study with all its trials. Raises OptunaStudyNotFound."""
-    optuna.remove(tx, optuna.locked(tx, project, study_id).id)
+def remove(tx: Transaction, project: str, study_id: int, who: str) -> None:
+    """Remove a study with all its trials; its mirror is archived. Raises OptunaStudyNotFound."""
+    study = optuna.locked(tx, project, study_id)
+    mirror.archive(tx, study, who)
+    optuna.remove(tx, study.id)
 
 
-def add(tx: Transaction, project: str, study_id: int, drafts: Sequence[Draft]) -> list[Standing]:
+def add(tx: Transaction, project: str, study_id: int, drafts: Sequence[Draft], who: str) -> list[Standing]:
     """Add trials to a study. Raises OptunaStudyNotFound, DistributionDiffers, InvalidRequest."""
     study, now = optuna.locked(tx, project, study_id), clock.read(tx)
     added = [_begun(tx, study, place, draft, now) for place, draft in enumerate(drafts)]
-    _keep(tx, study, added)
+    _keep(tx, study, added, who)
     return added
 
 
-def change(tx: Transaction, project: str, trial_id: int, draft: Draft) -> bool:
+def change(tx: Transaction, project: str, trial_id: int, draft: Draft, who: str) -> bool:
     """Set what is told of a trial; False, and nothing is set, where it was to run and runs already.
 
     Raises OptunaTrialNotFound, TrialFinished, DistributionDiffers, InvalidRequest.
@@ -78,7 +91,7 @@ def change(tx: Transaction, project: str, trial_id: int, draft: Draft) -> bool:
         trial = _moved(trial, draft.state, clock.read(tx))
     _must_be_whole(trial, study)
     optuna.change(tx, trial)
-    _keep(tx, study, [trial])
+    _keep(tx, study, [trial], who)
     return True
 
 
@@ -135,7 +148,10 @@ def _must_be_small(size: int, what: str) -> None:
         )
 
 
-def _keep(tx: Transaction, study: Locked, written: Sequence[Standing]) -> None:
-    """Count what was written in this step. Every trial that is added, changes or ends comes by here, once."""
+def _keep(tx: Transaction, study: Locked, written: Sequence[Standing], who: str) -> None:
+    """Count and mirror what was written in this step. Every trial that is new or changed comes by, once."""
     trials = max(study.trials, written[-1].number + 1)
     optuna.advance(tx, study, trials=trials, seq=written[-1].seq)
+    finished = [trial for trial in written if trial.state.is_finished]
+    if finished and len(study.directions) == 1:
+        mirror.add(tx, study, finished, who)

@@ -99,6 +99,8 @@ def _eta(tx: Transaction, study: Study, now: datetime) -> datetime | None:
 def _waits_for(study: Study, offered: Callable[[], set[str]]) -> str | None:
     """Say why nothing of a study is leased now; of tasks those are offered that workers have registered."""
     standing = study.standing
+    if study.mirrors is not None:
+        return "It mirrors a study of Optuna, whose programs add its trials."
     if standing.state is StudyState.PAUSED:
         return "It is paused; resume it."
     if standing.state is not StudyState.ACTIVE:

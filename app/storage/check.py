@@ -100,6 +100,10 @@ INVARIANTS: Final = {
         FROM optuna_studies s JOIN optuna_trials t ON t.study_id = s.id
         LEFT JOIN optuna_entries e ON e.trial_id = t.id GROUP BY s.name, t.id, t.number, t.size, t.entries
         HAVING t.size <> coalesce(sum(length(e.name) + length(e.value)), 0) OR t.entries <> count(e.name)""",
+    "A mirror does not have as many trials as have finished in its study of Optuna": """
+        SELECT o.name, s.trials, count(t.id) FROM studies s JOIN optuna_studies o ON o.id = s.mirrors
+        LEFT JOIN optuna_trials t ON t.study_id = o.id AND t.state IN ('complete', 'pruned', 'fail')
+        WHERE s.archived_at IS NULL GROUP BY o.name, s.id, s.trials HAVING s.trials <> count(t.id)""",
 }
 """Each must find nothing; what it finds begins with the name of the study."""
 MOST_EXAMPLES: Final = 3

@@ -1,5 +1,6 @@
 """What a storage of Optuna keeps. Whoever changes a study or its trials holds its lock until the commit."""
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -97,6 +98,11 @@ _OF_ENTRY: Final = (
     (optuna_entries.c.trial_id == bindparam("trial"))
     & (optuna_entries.c.kind == bindparam("of_kind"))
     & (optuna_entries.c.name == bindparam("of_name"))
+)
+_OF_KIND: Final = Prepared(
+    select(optuna_entries.c.name, optuna_entries.c.value)
+    .where(optuna_entries.c.trial_id == bindparam("trial"), optuna_entries.c.kind == bindparam("of_kind"))
+    .order_by(optuna_entries.c.place)
 )
 _LENGTH: Final = Prepared(select(func.length(optuna_entries.c.value)).where(_OF_ENTRY))
 _ADD_ENTRY: Final = Prepared(insert(optuna_entries), "trial_id", "kind", "name", "place", "value")
@@ -373,6 +379,11 @@ def _trial(row: Sequence[Any], entries: Sequence[Entry]) -> OptunaTrial:
         completed_at=found.completed_at,
         entries=entries,
     )
+
+
+def entries(tx: Transaction, trial_id: OptunaTrialId, kind: Kind) -> dict[str, Any]:
+    """Return by their names, as JSON, what a trial has of one kind, in the order in which they came."""
+    return {name: json.loads(text) for name, text in _OF_KIND.every(tx, {"trial": trial_id, "of_kind": kind})}
 
 
 def hear(tx: Transaction, project: str, trial_id: int) -> None:

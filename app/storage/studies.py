@@ -27,6 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import ProjectNotFound, QuotaUsedUp, StudyNotFound
+from app.domain.optuna import OptunaStudyId
 from app.domain.study import (
     EARLY,
     MILLISECONDS_PER_HOUR,
@@ -69,10 +70,16 @@ _WANTED: Final = (
     "id", "name", "task", "requires", "task_version", "queued", "trials", "observations",
 )  # fmt: skip
 _STAND: Final = Prepared(select(*STANDING).where(studies.c.id == bindparam("of")))
+_MIRROR: Final = Prepared(
+    select(studies.c.id)
+    .where(studies.c.mirrors == bindparam("mirrored"), studies.c.archived_at.is_(None))
+    .with_for_update()
+)
 _LOCK: Final = Prepared(select(*STANDING).where(studies.c.id == bindparam("of")).with_for_update())
 IS_LEASING: Final = (
     (studies.c.state == StudyState.ACTIVE)
     & studies.c.archived_at.is_(None)
+    & studies.c.mirrors.is_(None)
     & (studies.c.reason.is_(None) | studies.c.reason.not_in([literal(reason) for reason in sorted(EARLY)]))
     & (studies.c.deadline.is_(None) | (studies.c.deadline > now()))
 )
@@ -155,10 +162,16 @@ class Wanting:
 
 
 def add(
-    tx: Transaction, project: str, spec: Spec, budget: Budget, remarks: Remarks, submitted: Mapping[str, Any]
+    tx: Transaction,
+    project: str,
+    spec: Spec,
+    budget: Budget,
+    remarks: Remarks,
+    submitted: Mapping[str, Any],
+    mirrors: OptunaStudyId | None = None,
 ) -> Study | None:
     """Store a new study; None when its name is taken. Raises ProjectNotFound, QuotaUsedUp."""
-    project_id = _with_room(tx, project, spec.name)
+    project_id = _with_room(tx, project, spec.name, counts=mirrors is None)
     settings = {setting: value for setting, value in spec.strategy.items() if setting != "name"}
     values = {
         **vars(spec),
@@ -171,6 +184,7 @@ def add(
         "strategy_settings": settings,
         "requires": vars(spec.requires),
         "submitted": submitted,
+        "mirrors": mirrors,
     }
     try:
         with tx.begin_nested():
@@ -184,17 +198,20 @@ def add(
     return named(tx, project, spec.name)
 
 
-def _with_room(tx: Transaction, project: str, name: str) -> int:
-    """Return the project's id if it may have one more study, or has this one already."""
+def _with_room(tx: Transaction, project: str, name: str, *, counts: bool) -> int:
+    """Return the project's id if it may have one more study, or has this one already; no mirror counts."""
     row = tx.execute(
         select(projects.c.id, projects.c.max_studies).where(projects.c.name == project)
     ).one_or_none()
     if row is None:
         raise ProjectNotFound(project)
-    if row.max_studies is not None:
+    if counts and row.max_studies is not None:
         tx.execute(select(projects.c.id).where(projects.c.id == row.id).with_for_update())
         others = select(func.count()).where(
-            studies.c.project_id == row.id, studies.c.archived_at.is_(None), studies.c.name != name
+            studies.c.project_id == row.id,
+            studies.c.archived_at.is_(None),
+            studies.c.mirrors.is_(None),
+            studies.c.name != name,
         )
         if tx.execute(others).scalar_one() >= row.max_studies:
             raise QuotaUsedUp(project, row.max_studies)
@@ -213,6 +230,12 @@ def named(tx: Transaction, project: str, name: str) -> Study:
 def numbered(tx: Transaction, study_id: StudyId) -> Study:
     """Return a study known to exist."""
     return _study(tx.execute(_WHOLE.where(studies.c.id == study_id)).one())
+
+
+def mirror_of(tx: Transaction, optuna_study: OptunaStudyId) -> Study | None:
+    """Lock the mirror of a study of Optuna and return it; None where there is none, or none any more."""
+    row = _MIRROR.first(tx, {"mirrored": optuna_study})
+    return None if row is None else numbered(tx, StudyId(row[0]))
 
 
 def page(
@@ -524,4 +547,5 @@ def _study(row: Row[Any]) -> Study:
         created_at=row.created_at,
         completed_at=row.completed_at,
         archived_at=row.archived_at,
+        mirrors=row.mirrors,
     )

@@ -191,8 +191,10 @@ studies = Table(
     Column("created_at", Instant, nullable=False),
     Column("completed_at", Instant),
     Column("archived_at", Instant),
+    Column("mirrors", BigInteger),  # a study of Optuna, by its id, which may be gone
     UniqueConstraint("project_id", "name"),
     Index("studies_by_state", "state"),
+    Index("mirrors", "mirrors", unique=True),
     **NEVER_AGAIN,
 )
 

@@ -1,4 +1,4 @@
-"""Open spaces: what trials asked for, and what they began with."""
+"""Open spaces: what trials asked for, and what they began with. Mirrors of what Optuna keeps."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -23,6 +23,8 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["study_id"], ["studies.id"], name="asked_study_id_fk"),
         sqlite_with_rowid=False,
     )
+    op.add_column("studies", sa.Column("mirrors", sa.BigInteger))
+    op.create_index("mirrors", "studies", ["mirrors"], unique=True)
     changed = sa.text("space IS NOT NULL")
     op.create_index(
         "spaces_asked", "asked", ["study_id", "seq"], sqlite_where=changed, postgresql_where=changed

@@ -182,12 +182,6 @@ def with_study(name, finished=0, trials=1, **more):
     return begin
 
 
-def with_a_database_of_optuna(session):
-    a_server(session)
-    study = optuna.create_study(study_name="digits", storage=f"sqlite:///{session.folder}/old.db")
-    study.optimize(lambda trial: trial.suggest_float("lr", 0.1, 1.0), n_trials=3)
-
-
 def behind_a_door(session):
     with_study("digits-sgd")(session)
     session.stop()
@@ -218,6 +212,13 @@ def a_server_on_postgresql(session):
     session.shell("thiessen serve")
 
 
+def beside_optuna(session):
+    session.shell(
+        "python -c \"import optuna; optuna.create_study(study_name='digits', storage='sqlite:///old.db')\""
+    )
+    a_server(session)
+
+
 def a_network_of_its_own(session):
     session.environment["THIESSEN_ALLOW_PRIVATE_WEBHOOKS"] = "true"
     a_server(session)
@@ -233,7 +234,7 @@ BEGINS = {
     "docs/how-to/gpu-node.md": with_study("digits-by-hand", finished=29),
     "docs/how-to/kubernetes.md": a_server_on_postgresql,
     "docs/how-to/operate.md": a_database,
-    "docs/how-to/optuna.md": with_a_database_of_optuna,
+    "docs/how-to/optuna.md": beside_optuna,
     "docs/how-to/own-strategy.md": a_copy_of_the_house,
     "docs/how-to/own-task.md": a_server,
     "docs/how-to/ray.md": with_a_token,

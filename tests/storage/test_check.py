@@ -34,6 +34,7 @@ CONTRADICTIONS = {
     "A study of Optuna does not number": "UPDATE optuna_studies SET trials = trials + 1",
     "A study of Optuna has a trial that": "UPDATE optuna_studies SET seq = 1",
     "A trial of Optuna does not take": "DELETE FROM optuna_entries",
+    "A mirror does not have": "UPDATE optuna_trials SET state = 'fail'",
 }
 
 
@@ -46,8 +47,8 @@ def lived(store):
         for _ in range(2):
             desk.complete(desk.lease(studies=[name]))
     entry = Entry(Kind.USER, "who", '"ann"')
-    theirs = store.write(lambda tx: optuna.create(tx, "default", "r", ["minimize"], [entry]))
-    store.write(lambda tx: optuna.add(tx, "default", theirs.id, [Draft(entries=[entry]), Draft()]))
+    theirs = store.write(lambda tx: optuna.create(tx, "default", "r", ["minimize"], [entry], "ann"))
+    store.write(lambda tx: optuna.add(tx, "default", theirs.id, [Draft(entries=[entry]), Draft()], "ann"))
     return store
 
 

@@ -8,6 +8,7 @@ import optuna
 
 from app.storage.check import faults
 from tests.conftest import address_of, wait_until
+from thiessen.client import Client
 from thiessen.integrations.optuna_storage import ThiessenStorage
 
 
@@ -37,4 +38,9 @@ def test_a_killed_server_loses_nothing_acknowledged_and_the_program_goes_on(data
     assert [each.number for each in study.trials] == list(range(30))
     assert all(list(each.intermediate_values) == [0, 1, 2] for each in study.trials)
     assert all(each.user_attrs == {"twice": 2 * each.params["x"]} for each in study.trials)
+    with Client(url) as client:
+        mirrored = [client.trial("killed", number) for number in range(30)]
+    assert [(each.value, each.config) for each in mirrored] == [
+        (each.value, each.params) for each in study.trials
+    ]
     assert faults(database) == []

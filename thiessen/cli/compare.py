@@ -68,6 +68,7 @@ def facts(study: "Study", history: "History") -> Facts:
         "strategy": in_words(study.strategy, KNOWN),
         "direction": study.direction,
         "max_trials": study.max_trials,
+        "expected": study.expected,
         "max_gpu_hours": study.max_gpu_hours,
         "deadline": study.deadline,
         "target": study.target,

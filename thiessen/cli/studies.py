@@ -112,7 +112,7 @@ def watch(
             best_loss = f"best loss {study.best.loss:.6g}" if study.best else ""
             progress.update(
                 bar,
-                total=study.max_trials + study.imported,
+                total=study.expected,
                 completed=study.counts.finished,
                 told=study.waits_for or best_loss,
             )
@@ -322,13 +322,12 @@ def _in_words(study: "Study") -> str:
     counts = study.counts
     endings = ("succeeded", "diverged", "pruned", "failed", "cancelled")
     ended = ", ".join(f"{getattr(counts, ending)} {ending}" for ending in endings)
-    trials = study.max_trials + study.imported
     under_way = f"{counts.running} running, {counts.queued} queued"
     told = [
         f"{study.name}: {study.state}{f' ({study.reason})' if study.reason else ''}",
-        f"{counts.finished} of {trials} trials finished ({ended}), {under_way}",
+        f"{counts.finished} of {study.expected} trials finished ({ended}), {under_way}",
         *([study.waits_for] if study.waits_for else []),
-        f"proposed by {in_words(study.strategy, KNOWN)}",
+        *([] if study.is_mirror else [f"proposed by {in_words(study.strategy, KNOWN)}"]),
     ]
     if study.best:
         value = f" (value {study.best.value:g})" if study.direction == "maximize" else ""

@@ -54,7 +54,7 @@ def studies(found: Sequence[Study]) -> Table:
             f"{each.state} ({each.reason})" if each.reason else each.state,
             each.task,
             str(each.counts.finished),
-            str(each.max_trials + each.imported),
+            str(each.expected),
             str(each.counts.running),
             f"{each.best.loss:.6g}" if each.best else "",
             f"{each.created_at:%Y-%m-%d %H:%M}",
@@ -76,7 +76,7 @@ def comparison(known: Sequence[Mapping[str, Any]]) -> Table:
             each["study"],
             each["strategy"],
             str(each["finished"]),
-            str(each["max_trials"] + each["imported"]),
+            str(each["expected"]),
             *(str(each[ending]) for ending in endings),
             *("" if number is None else f"{number:.6g}" for number in numbers),
         )

@@ -230,6 +230,10 @@ class Study(Answer):
     task: str
     space: dict[str, dict[str, object]] = Field(description="Where it is open, as it is known by now.")
     is_open: bool = Field(default=False, description="Whether what its trials ask for makes its space.")
+    is_mirror: bool = Field(
+        default=False,
+        description="Whether it mirrors a study of Optuna, whose programs alone add its trials.",
+    )
     strategy: dict[str, JsonValue] = Field(description="Its name, its version, and every setting.")
     seed: int
     direction: str = "minimize"
@@ -263,6 +267,11 @@ class Study(Answer):
     created_at: datetime
     completed_at: datetime | None = None
     archived_at: datetime | None = None
+
+    @property
+    def expected(self) -> int:
+        """How many trials it will have had; of a mirror nobody knows, so as many as it has."""
+        return self.imported if self.is_mirror else self.max_trials + self.imported
 
 
 class Replay(Answer):
