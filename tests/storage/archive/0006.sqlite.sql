@@ -251,7 +251,7 @@ INSERT INTO "events" VALUES(11,6,1793492007750,'gpu','trial.moved',1,1,'queued',
 INSERT INTO "events" VALUES(11,7,1793492608000,'gpu','trial.moved',1,1,'running','succeeded',NULL,NULL);
 INSERT INTO "events" VALUES(11,8,1793492608250,'gpu','trial.created',2,NULL,NULL,'queued',NULL,'{"origin":"proposed"}');
 INSERT INTO "events" VALUES(11,9,1793492608250,'gpu','trial.moved',2,1,'queued','running',NULL,NULL);
-INSERT INTO "events" VALUES(11,10,1793492608500,'anonymous','study.changed',NULL,NULL,NULL,NULL,NULL,'{"max_trials":30,"tags":["gpu"]}');
+INSERT INTO "events" VALUES(11,10,1793492608500,'anonymous','study.changed',NULL,NULL,NULL,NULL,NULL,'{"tags":["gpu"],"max_trials":30}');
 INSERT INTO "events" VALUES(12,1,1793492608750,'anonymous','study.created',NULL,NULL,NULL,NULL,NULL,'{}');
 INSERT INTO "events" VALUES(12,2,1793492609000,'anonymous','trial.created',0,NULL,NULL,'diverged',NULL,'{"origin":"imported"}');
 INSERT INTO "events" VALUES(12,3,1793492609000,'anonymous','trial.created',1,NULL,NULL,'failed',NULL,'{"origin":"imported"}');
