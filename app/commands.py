@@ -79,6 +79,7 @@ def serve(
         app = build(settings)
     except (WrongSetting, DatabaseUnavailable) as error:
         raise CommandFailed(str(error)) from error
+    listener.listen()  # who comes before the application is ready waits
     name, bound = listener.getsockname()[:2]
     typer.echo(f"Serving at http://{f'[{name}]' if ':' in name else name}:{bound}  (Ctrl-C stops)")
     if settings.workers == 1:

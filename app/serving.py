@@ -80,7 +80,6 @@ def _leave(seconds: float) -> None:
 def supervise(settings: Settings, listener: socket.socket) -> None:
     """Keep as many processes as are set on one listener until a signal says stop; then stop them all."""
     stop = threading.Event()
-    listener.listen()  # who comes before the first process is ready waits
     places = [_Place(settings, listener) for _ in range(settings.workers)]
 
     def finish(number: int, frame: FrameType | None) -> None:

@@ -64,6 +64,19 @@ def is_refused(process):
     return False
 
 
+def test_who_reads_where_the_server_serves_is_let_in_at_once(database):
+    command = [sys.executable, "-P", "-m", "thiessen.cli", "serve", "--database", database, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL) as process:
+        try:
+            url = process.stdout.readline().split("Serving at ")[1].split()[0]
+            caller = socket.create_connection(("127.0.0.1", int(url.rsplit(":", 1)[1])), timeout=30)
+            caller.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            assert caller.recv(1000).startswith(b"HTTP/1.1 200")
+            caller.close()
+        finally:
+            process.terminate()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_that_is_told_to_stop_does_and_exits_with_zero(serving, number):
     process = serving()

@@ -8,7 +8,6 @@ import argparse
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -111,13 +110,6 @@ def last(given: list[str]) -> None:
     wait_until(lambda: has_started() or name.with_suffix(".code").exists())
     assert has_started(), name.with_suffix(".log").read_text()
     assert not name.with_suffix(".code").exists(), name.with_suffix(".log").read_text()
-    if given[0] == "serve":
-        wait_until(lambda: answers(int(kind.partition("-")[2])))
-
-
-def answers(port: int) -> bool:
-    with socket.socket() as caller:
-        return caller.connect_ex(("127.0.0.1", port)) == 0
 
 
 def stop(pid: Path) -> None:
