@@ -1,6 +1,7 @@
 import pytest
 from fastapi.testclient import TestClient
 
+from app.dashboard import static_files
 from app.domain.access import CONSOLE, Scope
 from app.gate import COOKIE
 from app.lifecycle import access
@@ -51,6 +52,10 @@ def test_a_page_leads_to_the_login_and_from_there_back_to_itself(browser, tokens
     assert (answer.status_code, answer.headers["location"]) == (303, "./studies/s")
     assert browser.get("/").status_code == 200
     assert browser.get("/api/v1/projects").status_code == 200
+
+
+def test_the_form_has_its_looks_before_anybody_is_let_in(browser):
+    assert browser.get(f"/{static_files.address('style.css')}").status_code == 200
 
 
 def test_the_cookie_is_for_this_server_this_session_and_no_script(browser, tokens):
