@@ -25,7 +25,7 @@ from app.domain.study import DEFAULT_PROJECT
 from app.lifecycle import access
 from app.storage import Store
 
-OPEN: Final = {"/healthz", "/readyz", "/style.css", "/login", "/logout"}  # for everybody, always
+OPEN: Final = {"/healthz", "/readyz", "/login", "/logout"}  # for everybody, always
 COOKIE: Final = "thiessen_token"
 FRESH_SECONDS: Final = 2.0  # how long a revoked token may still be taken for good
 MORE: Final = "x-scope"  # in the OpenAPI document, of a parameter that needs more than its route
@@ -92,6 +92,11 @@ class Gate:
         if len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
         return found
+
+
+def is_open(path: str) -> bool:
+    """Return whether a path is for everybody, always: whether the server is well, and how to sign in."""
+    return path in OPEN or path.startswith("/static/")
 
 
 def address_of(scope: Mapping[str, Any]) -> str:

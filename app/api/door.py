@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.api.problems import problem, refused, unavailable
 from app.domain.access import ANONYMOUS, Principal
 from app.domain.errors import Refusal, Unauthorized
-from app.gate import COOKIE, OPEN, Gate, address_of
+from app.gate import COOKIE, Gate, address_of, is_open
 from app.storage import DatabaseUnavailable
 
 READING: Final = {"GET", "HEAD", "OPTIONS"}
@@ -49,7 +49,7 @@ class Door:
 
     async def _admitted(self, scope: Scope, headers: Headers) -> Principal:
         address = address_of(scope)
-        if scope["path"] in OPEN:
+        if is_open(scope["path"]):
             self.gate.count(address)
             return ANONYMOUS
         try:
@@ -78,7 +78,7 @@ class Door:
 
     def _proxied(self, scope: Scope, headers: Headers) -> ASGIApp | None:
         """Refuse what a proxy passes on to an open server: it takes strangers for people of this machine."""
-        if not self.refuses_proxies or scope["path"] in OPEN:
+        if not self.refuses_proxies or is_open(scope["path"]):
             return None
         for name in headers:
             if name == b"forwarded" or name.startswith(b"x-forwarded-"):
@@ -120,4 +120,7 @@ def _is_page(scope: Scope, headers: Headers) -> bool:
 
 
 def _to_login(scope: Scope) -> ASGIApp:
-    return RedirectResponse(f"/login?next={quote(scope['path'], safe='/')}", HTTPStatus.SEE_OTHER)
+    """Lead to the form by a relative link, which stays behind the prefix of a proxy."""
+    path = scope["path"]
+    up = "../" * (path.count("/") - 1) or "./"
+    return RedirectResponse(f"{up}login?next={quote(path, safe='/')}", HTTPStatus.SEE_OTHER)

@@ -54,14 +54,14 @@ async def sign_in(request: Request) -> Response:
     if not principal.may(Scope.READ):
         wrong = f"Token {principal.name!r} is not for reading; the dashboard needs the scope read."
         return rendered("login.html", Login(target, wrong=wrong), HTTPStatus.FORBIDDEN)
-    answer = RedirectResponse(target, HTTPStatus.SEE_OTHER)
+    answer = RedirectResponse(f".{target}", HTTPStatus.SEE_OTHER)  # relative: behind a proxy's prefix too
     answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return answer
 
 
 @router.post("/logout")
 async def sign_out() -> Response:
-    answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
+    answer = RedirectResponse("./login", HTTPStatus.SEE_OTHER)
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer
 

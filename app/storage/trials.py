@@ -392,13 +392,13 @@ def numbers(tx: Transaction, study_id: StudyId, begin: int, end: int) -> list[tu
 
 def best(tx: Transaction, study: Study, top: int) -> list[Ranked]:
     """Return the succeeded trials of smallest loss, best first; the earlier one first among equals."""
-    return _ranked(tx, top, studies.c.id == study.id)
+    return _ranked(tx, top, study.id, study.project, study.spec.name, study.spec.direction)
 
 
 def best_of_all(tx: Transaction, project: str | None, top: int) -> list[Ranked]:
     """Return the best succeeded trial of each study, those of the newest studies first."""
     statement = (
-        select(studies.c.id)
+        select(studies.c.id, projects.c.name.label("project"), studies.c.name, studies.c.direction)
         .join(projects, projects.c.id == studies.c.project_id)
         .where(studies.c.succeeded > 0, studies.c.archived_at.is_(None))
         .order_by(studies.c.id.desc())
@@ -406,8 +406,11 @@ def best_of_all(tx: Transaction, project: str | None, top: int) -> list[Ranked]:
     )
     if project is not None:
         statement = statement.where(projects.c.name == project)
-    found = tx.execute(statement).scalars().all()
-    return [each for study_id in found for each in _ranked(tx, 1, studies.c.id == study_id)]
+    return [
+        each
+        for study_id, project, name, direction in tx.execute(statement).all()
+        for each in _ranked(tx, 1, study_id, project, name, Direction(direction))
+    ]
 
 
 def numbered(tx: Transaction, study: Study, number: int) -> Trial:
@@ -489,31 +492,24 @@ def _has_late() -> ColumnElement[bool]:
     return exists().where(attempts.c.trial_id == trials.c.id, attempts.c.late.is_not(None))
 
 
-def _ranked(tx: Transaction, top: int, *where: Any) -> list[Ranked]:
+def _ranked(
+    tx: Transaction, top: int, study_id: StudyId, project: str, study: str, direction: Direction
+) -> list[Ranked]:
+    """Return the best of a study: from the index that has them in this order. SQLite sorts a join."""
     statement = (
-        select(
-            trials.c.number,
-            trials.c.loss,
-            trials.c.config,
-            trials.c.seed,
-            studies.c.name,
-            studies.c.direction,
-            projects.c.name.label("project"),
-        )
-        .join(studies, studies.c.id == trials.c.study_id)
-        .join(projects, projects.c.id == studies.c.project_id)
-        .where(*where, trials.c.state == TrialState.SUCCEEDED)
+        select(trials.c.number, trials.c.loss, trials.c.config, trials.c.seed)
+        .where(trials.c.study_id == study_id, trials.c.state == TrialState.SUCCEEDED)
         .order_by(trials.c.loss, trials.c.number)
         .limit(top)
     )
     return [
         Ranked(
             rank=rank,
-            project=row.project,
-            study=row.name,
+            project=project,
+            study=study,
             number=row.number,
             loss=row.loss,
-            value=Direction(row.direction).loss(row.loss),
+            value=direction.loss(row.loss),
             config=row.config,
             seed=row.seed,
         )

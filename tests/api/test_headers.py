@@ -17,7 +17,7 @@ EVERYWHERE = {
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/style.css", "/docs", "/healthz", "/openapi.json", "/api/v1/studies/nobody", "/nowhere"]
+    "path", ["/", "/static/x/y", "/docs", "/healthz", "/openapi.json", "/api/v1/studies/nobody", "/nowhere"]
 )
 def test_every_answer_tells_browsers_to_keep_their_hands_off(api, path):
     headers = api.get(path).headers

@@ -1,6 +1,7 @@
 import pytest
 from fastapi.testclient import TestClient
 
+from app.dashboard import static_files
 from app.domain.access import CONSOLE, Scope
 from app.gate import COOKIE
 from app.lifecycle import access
@@ -42,15 +43,19 @@ def sign_in(browser, token, **form):
 
 def test_a_page_leads_to_the_login_and_from_there_back_to_itself(browser, tokens):
     asked = browser.get("/studies/s")
-    assert (asked.status_code, asked.headers["location"]) == (303, "/login?next=/studies/s")
-    form = browser.get(asked.headers["location"])
+    assert (asked.status_code, asked.headers["location"]) == (303, "../login?next=/studies/s")
+    form = browser.get("/login?next=/studies/s")
     assert 'name="next" type="hidden" value="/studies/s"' in form.text
 
     answer = sign_in(browser, tokens[Scope.READ], next="/studies/s")
 
-    assert (answer.status_code, answer.headers["location"]) == (303, "/studies/s")
+    assert (answer.status_code, answer.headers["location"]) == (303, "./studies/s")
     assert browser.get("/").status_code == 200
     assert browser.get("/api/v1/projects").status_code == 200
+
+
+def test_the_form_has_its_looks_before_anybody_is_let_in(browser):
+    assert browser.get(f"/{static_files.address('style.css')}").status_code == 200
 
 
 def test_the_cookie_is_for_this_server_this_session_and_no_script(browser, tokens):
@@ -96,7 +101,7 @@ def test_a_token_that_may_not_read_does_not_sign_in(browser, tokens, scope):
     "target", ["https://evil.example", "//evil.example", "/\\evil.example", "x", "/\r\nX: y"]
 )
 def test_the_login_leads_nowhere_else(browser, tokens, target):
-    assert sign_in(browser, tokens[Scope.READ], next=target).headers["location"] == "/"
+    assert sign_in(browser, tokens[Scope.READ], next=target).headers["location"] == "./"
     browser.cookies.clear()
     assert 'value="/"' in browser.get("/login", params={"next": target}).text
 
@@ -114,7 +119,7 @@ def test_signing_out_forgets_the_token(browser, tokens):
 
     answer = browser.post("/logout")
 
-    assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+    assert (answer.status_code, answer.headers["location"]) == (303, "./login")
     assert browser.get("/").status_code == 303
     assert "Sign in" in browser.get("/login").text
 
@@ -124,7 +129,7 @@ def test_a_revoked_token_leads_to_the_form_again(browser, tokens):
     store = browser.app.state.house.store
     store.write(lambda tx: access.revoke(tx, CONSOLE, "an-read"))
 
-    assert browser.get("/").headers["location"] == "/login?next=/"
+    assert browser.get("/").headers["location"] == "./login?next=/"
     assert "Sign in" in browser.get("/login").text
 
 

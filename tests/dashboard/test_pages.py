@@ -1,4 +1,15 @@
+import ast
+import html
+import json
+import re
+import shlex
+from hashlib import sha256
+from urllib.parse import urljoin
+
 import pytest
+import yaml
+
+from app.dashboard import static_files
 
 
 def create(api, **changed):
@@ -29,8 +40,9 @@ def test_the_home_page_lists_studies_with_their_progress(api):
 
     page = api.get("/").text
 
-    assert 'href="/studies/s"' in page
+    assert 'href="studies/s"' in page
     assert "1 of 2" in page
+    assert "1 study is active; 0 trials run now." in page
     assert "0.25" in page
 
 
@@ -41,24 +53,176 @@ def test_the_pages_name_the_strategy_with_the_settings_that_are_not_the_usual_on
         assert "grid (levels 5)" in api.get(path).text
 
 
-def test_a_study_page_ranks_its_configs(api):
+def test_a_study_page_shows_the_best_config_and_the_newest_trials_first(api):
     create(api)
     finish_one(api, 0.5)
     finish_one(api, 0.125)
 
     page = api.get("/studies/s").text
 
-    assert page.index("0.125") < page.index("0.5<")
-    assert "completed" in page
+    assert "2 of 2</strong> finished · max_trials" in page
+    best, trials = page.split('id="best"')[1].split('id="trials"')
+    assert "0.125" in best
+    assert "0.5<" not in best
+    assert trials.index('href="s/trials/1"') < trials.index('href="s/trials/0"')
 
 
-def test_a_page_refreshes_itself_only_while_its_study_is_active(api):
-    create(api, max_trials=1)
-    assert "refresh" in api.get("/studies/s").headers
+def test_a_best_config_can_be_pasted_in_four_formats(api):
+    space = {"x": {"type": "float", "low": 0, "high": 1}, "how": {"type": "categorical", "choices": ["a b'"]}}
+    create(api, space=space)
+    finish_one(api, 0.5)
+    config = api.get("/api/v1/studies/s/best").json()["best"][0]["config"]
+
+    copies = re.findall(r'<pre id="best-(\w+)">(.*?)</pre>', api.get("/studies/s").text, re.DOTALL)
+
+    found = {form: html.unescape(text) for form, text in copies}
+    assert json.loads(found["JSON"]) == config
+    assert yaml.safe_load(found["YAML"]) == config
+    assert ast.literal_eval(found["Python"].removeprefix("config = ")) == config
+    assert shlex.split(found["Command"]) == [f"--{name}={value}" for name, value in config.items()]
+
+
+def test_the_trials_of_a_state_are_listed_page_by_page(api):
+    create(api, max_trials=40)
+    for at in range(14):
+        finish_one(api, at + 1.0)
+
+    first = api.get("/studies/s", params={"state": "succeeded"}).text
+    [older] = re.findall(r'href="([^"]*cursor=[^"]*)#trials"', first)
+    second = api.get("/studies/s" + html.unescape(older)).text
+
+    numbers = [
+        re.findall(r'href="s/trials/(\d+)">\1', page.split('id="trials"')[1]) for page in (first, second)
+    ]
+    assert numbers == [[str(at) for at in range(13, 1, -1)], ["1", "0"]]
+    assert "No trial is failed." in api.get("/studies/s", params={"state": "failed"}).text
+
+
+def test_a_study_without_a_result_says_what_to_do_in_place_of_figures(api):
+    create(api)
+    assert "data-figure" not in api.get("/studies/s").text
+    assert "thiessen worker --server" in api.get("/studies/s").text
 
     finish_one(api, 0.5)
 
-    assert "refresh" not in api.get("/studies/s").headers
+    figures = re.findall('data-figure="([a-z]+)"', api.get("/studies/s").text)
+    assert figures == ["history", "slice", "importance", "curves", "timeline"]  # those of one dimension
+
+
+def test_a_page_renews_itself_only_while_something_may_happen(api):
+    create(api, max_trials=1)
+    for path in ("/", "/studies/s"):
+        assert "data-moving" in api.get(path).text
+        assert '<noscript><meta http-equiv="refresh"' in api.get(path).text
+
+    finish_one(api, 0.5)
+
+    for path in ("/", "/studies/s", "/studies/s/trials/0"):
+        assert "data-moving" not in api.get(path).text
+        assert "http-equiv" not in api.get(path).text
+
+
+def test_home_says_what_keeps_studies_from_going_on(api):
+    create(api, max_attempts=1)
+    assert "No worker is connected" in api.get("/").text
+
+    api.put(
+        "/api/v1/workers/w", json={"incarnation": "i", "slots": [{"name": "cpu"}], "tasks": [{"name": "u"}]}
+    )
+    assert "No worker has registered task" in api.get("/").text
+    fail_one(api, "boom", "line 1")
+
+    page = api.get("/").text
+    assert "1 trial of s failed in all attempts." in page
+    assert 'href="./studies/s?state=failed#trials"' in page
+    assert "1 worker connected · 0 of 1 slots busy" in page
+
+
+def fail_one(api, message, traceback):
+    request = {"worker": "w", "incarnation": "i", "request_id": f"f{len(message)}", "tasks": ["t"]}
+    lease_id = api.post("/api/v1/leases", json=request).json()["leases"][0]["lease_id"]
+    sent = {"kind": "error", "message": message, "traceback": traceback}
+    assert api.post(f"/api/v1/leases/{lease_id}/fail", json=sent).status_code == 204
+
+
+def test_a_trial_says_why_it_was_proposed_and_how_its_attempts_ended(api):
+    create(api, max_attempts=2)
+    fail_one(api, "boom", "Traceback: line 1")
+    finish_one(api, 0.5)
+    trial = api.get("/api/v1/studies/s/trials/0").json()
+
+    page = html.unescape(api.get("/studies/s/trials/0").text)
+
+    assert trial["reasons"]["explanation"] in page
+    assert "Its value is 0.5, after 2 attempts." in page
+    assert page.index("boom") < page.index("Traceback: line 1") < page.index("<strong>2</strong>")
+
+
+@pytest.mark.parametrize("number", ["7", "x", "-1", "99999999999", "%00"])
+def test_a_trial_that_is_not_there_is_a_page_too(api, number):
+    create(api)
+
+    answer = api.get(f"/studies/s/trials/{number}")
+
+    assert (answer.status_code, "All studies" in answer.text) == (404, True)
+    assert api.get("/studies/nobody/trials/0").status_code == 404
+
+
+def test_what_others_write_is_never_markup(api):
+    """In each place that takes text: none of it reaches a page unescaped."""
+    evil = "<script>alert(1)</script>"
+    space = {evil: {"type": "categorical", "choices": [evil]}, "y": {"type": "float", "low": 0, "high": 1}}
+    create(api, max_trials=3, max_attempts=1, notes=evil, space=space)
+    fail_one(api, evil, evil)
+    finish_one(api, 0.5)
+    assert api.patch("/api/v1/studies/s/trials/0", json={"notes": evil}).status_code == 200
+
+    for path in ("/", "/studies/s", "/studies/s/trials/0", "/studies/s/trials/1"):
+        page = api.get(path, params={"x": evil, "others": evil}).text
+        assert evil not in page
+        assert "&lt;script&gt;" in page
+    trial = api.get("/studies/s/trials/0").text
+    assert trial.count("&lt;script&gt;alert(1)") >= 4  # its config, its notes, the message and the traceback
+
+
+def test_every_page_has_relative_links_alone(api):
+    """So that they stay behind the prefix of a proxy."""
+    create(api)
+    finish_one(api, 0.5)
+
+    for path in ("/", "/docs", "/login", "/studies/s", "/studies/s/trials/0", "/studies/s/trials/9"):
+        links = re.findall(r'(?:href|src|action|data-address)="([^"]*)"', api.get(path).text)
+        assert links
+        for link in links:
+            assert not link.startswith(("/", "http")), (path, link)
+            if link.startswith("#"):
+                continue
+            assert api.get(urljoin(f"http://127.0.0.1{path}", html.unescape(link))).status_code in {
+                200,
+                405,
+            }, link
+
+
+def test_files_of_pages_are_kept_for_good_under_a_digest_of_their_content(api):
+    page = api.get("/studies/s").text + api.get("/").text
+    [style] = set(re.findall(r'href="\.\./(static/[0-9a-f]{16}/style\.css)"', page))
+    assert style == static_files.address("style.css")
+
+    answer = api.get(f"/{style}", headers={"accept-encoding": "identity"})
+
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["content-type"] == "text/css; charset=utf-8"
+    assert sha256(answer.content).hexdigest().startswith(style.split("/")[1])
+    assert api.get(f"/{style}").headers["content-encoding"] == "gzip"
+    assert api.get(f"/{style}").text == answer.text
+    for wrong in ("static/0123456789abcdef/style.css", style.replace("style.css", "pages.py")):
+        assert api.get(f"/{wrong}").status_code == 404
+
+
+def test_plotly_comes_from_its_package(api):
+    script = api.get(f"/{static_files.address('plotly.js')}").text
+
+    assert "window.Plotly = Plotly" in script[-2000:]
 
 
 def test_an_unknown_study_is_a_page_too_and_escapes_what_was_asked(api):
@@ -84,10 +248,13 @@ def test_the_page_of_the_api_shows_every_call_with_an_example(api):
     assert page.count("<pre>") == len(with_body) > 5
 
 
-@pytest.mark.parametrize("path", ["/", "/docs"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/studies/s", "/studies/s/trials/0", "/login"])
 def test_pages_load_nothing_from_elsewhere(api, path):
+    create(api)
+    finish_one(api, 0.5)
     answer = api.get(path)
 
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert "http://" not in answer.text.replace("http://127.0.0.1", "")
-    assert api.get("/style.css").headers["content-type"].startswith("text/css")
+    assert "unsafe" not in answer.headers["content-security-policy"]
+    assert not re.search(r"<script(?![^>]* src=)|<style| style=| on[a-z]+=", answer.text)

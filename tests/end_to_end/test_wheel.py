@@ -44,7 +44,9 @@ def test_the_wheel_holds_the_four_rooms_with_the_migrations_and_nothing_else(whe
         "thiessen", "app", "worker", "optimizers",
     }  # fmt: skip
     assert any(name.startswith("app/migrations/versions/0001") for name in names)
-    assert {"thiessen/py.typed", "app/dashboard/templates/home.html"} <= set(names)
+    assert {
+        "thiessen/py.typed", "app/dashboard/templates/home.html", "app/dashboard/static/style.css",
+    } <= set(names)  # fmt: skip
 
 
 def test_an_installed_server_serves_an_empty_database_where_a_foreign_app_lies(installed, foreign):

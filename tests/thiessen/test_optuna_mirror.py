@@ -79,9 +79,8 @@ def test_every_trial_that_finished_is_in_the_mirror(server, storage, database, t
     assert run("replay", exported).exit_code == 0
     assert "12 of 12 trials finished" in run("study", "show", "s", "--server", server.url).output
     pages = [httpx.get(f"{server.url}{path}").text for path in ("/", "/studies/s")]
-    assert ["a mirror of Optuna's" in pages[0], "12 trials. It mirrors a study of Optuna" in pages[1]] == [
-        True
-    ] * 2
+    assert all("12 of 12" in page for page in pages)
+    assert "programs add its trials" in pages[1]
     assert faults(database) == []
 
 

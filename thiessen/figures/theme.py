@@ -13,7 +13,9 @@ FONT: Final = '-apple-system, "Segoe UI", Inter, Roboto, "Noto Sans", system-ui,
 MONO: Final = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace'
 TITLE: Final = 15
 LABEL: Final = 12  # never smaller
+HEAD: Final = 36  # pixels of the title
 LINE: Final = 17  # pixels a line of the caption
+MARGIN: Final = 12  # pixels between the caption and the figure
 ROW: Final = 19  # pixels a line of the legend
 ENTRY: Final = 66  # pixels a word of it
 ABREAST: Final = 2  # of these on a phone
@@ -110,18 +112,20 @@ def drawn(
 ) -> Figure:
     """Return a figure: the traces, and a layout with its title and a caption that says what is shown.
 
-    `layout.meta` repeats both for those who hear a figure, or put it where a title stands already.
+    `layout.meta` repeats both for those who hear a figure, or put it where a title stands already: they take
+    `head` pixels away from its height and its upper margin.
     """
     tokens = THEMES[theme]
     told = lines(caption)
-    top = 48 + LINE * len(told) + above
+    head = HEAD + LINE * len(told)
+    top = head + MARGIN + above
     entries = sum(trace.get("showlegend", True) and bool(trace.get("name")) for trace in traces)
     foot = bottom + (ROW * -(-entries // ABREAST) + 16 if legend else 0)
     caption_html = "<br>".join(told)
     return {
         "data": list(traces),
         "layout": {
-            "meta": {"figure": kind, "title": title, "caption": caption},
+            "meta": {"figure": kind, "title": title, "caption": caption, "head": head},
             "title": {
                 "text": title,
                 "subtitle": {"text": caption_html, "font": {"size": LABEL, "color": tokens.ink3}},
