@@ -196,8 +196,11 @@ def test_choices_in_another_order_are_the_same_choices() -> None:
     with open_study(None, "open", trials=2) as study:
         for choices in (["a", "b"], ["b", "a"]):
             with study.ask() as trial:
-                trial.categorical("kind", choices)
+                assert trial.categorical("kind", choices) in choices
                 trial.tell(1.0)
+
+        assert [each.state for each in study.results()] == ["succeeded", "succeeded"]
+        assert list(study.space.dimensions) == ["kind"]
 
 
 def test_a_space_has_no_more_dimensions_than_any() -> None:
