@@ -1,7 +1,6 @@
 """Who keeps a study on a server: the program takes leases on its trials, as a worker does."""
 
 import logging
-import math
 import os
 import re
 import socket
@@ -13,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -35,6 +34,7 @@ from thiessen.contract import (
     WorkerSpec,
 )
 from thiessen.contract.faults import faults
+from thiessen.contract.leases import metric
 from thiessen.errors import (
     Ended,
     InvalidRequest,
@@ -240,7 +240,7 @@ class Served:
         running = self._running[trial]
         with running.lock:
             running.points.append(
-                Point(step=step, metrics={name: _metric(each) for name, each in metrics.items()})
+                Point(step=step, metrics={name: metric(each) for name, each in metrics.items()})
             )
             if time.monotonic() - running.told_at >= REPORT_SECONDS:
                 self._beat(running)
@@ -395,15 +395,6 @@ def _told(asked: AskedFor | None) -> dict[str, Any]:
         return {"asked": contract.AskedFor.model_validate(asked.to_json())}
     except ValidationError as error:
         raise InvalidRequest(f"the trial asked for what no server takes: {faults(error)}.") from error
-
-
-def _metric(value: float) -> float | Literal["NaN", "Infinity", "-Infinity"]:
-    number = float(value)
-    if math.isnan(number):
-        return "NaN"
-    if math.isinf(number):
-        return "Infinity" if number > 0 else "-Infinity"
-    return number
 
 
 def _outcome(ending: Ending) -> Outcome:

@@ -24,13 +24,13 @@ import torch
 
 from thiessen import contract
 from thiessen.contract import Failure, Outcome, Point
+from thiessen.contract.leases import metric
 from thiessen.space import Config
 from worker import checkpoint
 from worker.devices import inside
 from worker.functions import written
 from worker.tasks import Diverged, Pruned, Released
 
-NON_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as the wire writes them
 MOST_TEXT: Final = 10_000  # characters, as the wire takes them
 STACKS: Final = signal.SIGUSR2
 """Makes a child print where each of its threads is."""
@@ -192,8 +192,7 @@ class _Context:
 
 
 def _point(step: int, metrics: dict[str, float]) -> Point:
-    values = {name: float(value) for name, value in metrics.items()}
-    written = {name: NON_FINITE.get(str(value), value) for name, value in values.items()}
+    written = {name: metric(value) for name, value in metrics.items()}
     return Point.model_validate({"step": step, "metrics": written})
 
 

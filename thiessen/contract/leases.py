@@ -1,5 +1,6 @@
 """Leases: how a worker gets a trial, says that it lives, and ends its attempt."""
 
+import math
 from datetime import datetime
 from itertools import pairwise
 from typing import Annotated, Final, Literal, Self
@@ -10,6 +11,16 @@ from thiessen.contract.space import AskedFor, Space
 from thiessen.contract.words import NO_NUL, Answer, Config, Json, Label, Name, Request, Text, Verdict
 
 Metric = FiniteFloat | Literal["NaN", "Infinity", "-Infinity"]
+
+
+def metric(value: float) -> Metric:
+    """Return a number as JSON can say it."""
+    number = float(value)
+    if math.isnan(number):
+        return "NaN"
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    return number
 
 
 class Slot(Request):

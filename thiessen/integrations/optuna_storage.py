@@ -2,7 +2,6 @@
 
 import copy
 import json
-import math
 import os
 import threading
 import uuid
@@ -36,6 +35,7 @@ from thiessen.contract import (
     OptunaTrialSpec,
 )
 from thiessen.contract.faults import faults
+from thiessen.contract.leases import metric
 from thiessen.errors import (
     DistributionDiffers,
     InvalidRequest,
@@ -232,7 +232,7 @@ class ThiessenStorage(BaseStorage, BaseHeartbeat):
         self, trial_id: int, param_name: str, param_value_internal: float, distribution: BaseDistribution
     ) -> None:
         param = {
-            "value": _number(param_value_internal),
+            "value": metric(param_value_internal),
             "distribution": distribution_to_json(distribution),
         }
         self._change(trial_id, params={param_name: param})
@@ -240,12 +240,12 @@ class ThiessenStorage(BaseStorage, BaseHeartbeat):
     def set_trial_state_values(
         self, trial_id: int, state: TrialState, values: Sequence[float] | None = None
     ) -> bool:
-        told = {} if values is None else {"values": [_number(each) for each in values]}
+        told = {} if values is None else {"values": [metric(each) for each in values]}
         # With a key: sent again after a lost answer, who won is told so again, and the end is no second one.
         return self._change(trial_id, token_hex(16), state=_word(state), **told)
 
     def set_trial_intermediate_value(self, trial_id: int, step: int, intermediate_value: float) -> None:
-        point = {"step": int(step), "value": _number(intermediate_value)}
+        point = {"step": int(step), "value": metric(intermediate_value)}
         self._change(trial_id, intermediate_values=[point])
 
     def set_trial_user_attr(self, trial_id: int, key: str, value: Any) -> None:
@@ -317,7 +317,7 @@ def trial_spec(trial: FrozenTrial) -> OptunaTrialSpec:
     """Return a trial as it is sent; its number and its id are given anew."""
     params = {
         name: OptunaParam(
-            value=_number(each.to_internal_repr(trial.params[name])), distribution=distribution_to_json(each)
+            value=metric(each.to_internal_repr(trial.params[name])), distribution=distribution_to_json(each)
         )
         for name, each in trial.distributions.items()
         if name in trial.params
@@ -325,13 +325,13 @@ def trial_spec(trial: FrozenTrial) -> OptunaTrialSpec:
     steps = trial.intermediate_values.items()
     return OptunaTrialSpec(
         state=_word(trial.state),
-        values=None if trial.values is None else [_number(each) for each in trial.values],
+        values=None if trial.values is None else [metric(each) for each in trial.values],
         started_at=_aware(trial.datetime_start),
         completed_at=_aware(trial.datetime_complete),
         params={name: params[name] for name in trial.params},
         user_attributes=_dumped(trial.user_attrs),
         system_attributes=_dumped(trial.system_attrs),
-        intermediate_values=[OptunaIntermediate(step=step, value=_number(value)) for step, value in steps],
+        intermediate_values=[OptunaIntermediate(step=step, value=metric(value)) for step, value in steps],
     )
 
 
@@ -375,16 +375,6 @@ def _refusing() -> Iterator[None]:
 
 def _word(each: StudyDirection | TrialState) -> Any:
     return each.name.lower()
-
-
-def _number(value: Any) -> Any:
-    """Return a number as JSON can say it."""
-    number = float(value)
-    if math.isnan(number):
-        return "NaN"
-    if math.isinf(number):
-        return "Infinity" if number > 0 else "-Infinity"
-    return number
 
 
 def _dumped(attributes: dict[str, Any]) -> dict[str, str]:
