@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from app.dashboard.pages import rendered
+from app.dashboard.rendering import rendered
 from app.domain.access import Scope
 from app.domain.errors import Refusal, TooManyRequests
 from app.gate import COOKIE, Gate, address_of

@@ -203,7 +203,7 @@ def test_every_page_has_relative_links_alone(api):
             }, link
 
 
-def test_files_of_pages_are_kept_for_good_under_a_digest_of_their_content(api):
+def test_files_of_pages_are_kept_for_good_under_one_digest_of_their_contents(api):
     page = api.get("/studies/s").text + api.get("/").text
     [style] = set(re.findall(r'href="\.\./(static/[0-9a-f]{16}/style\.css)"', page))
     assert style == static_files.address("style.css")
@@ -212,7 +212,9 @@ def test_files_of_pages_are_kept_for_good_under_a_digest_of_their_content(api):
 
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert answer.headers["content-type"] == "text/css; charset=utf-8"
-    assert sha256(answer.content).hexdigest().startswith(style.split("/")[1])
+    whole = b"".join(sha256(each.read_bytes()).digest() for each in sorted(static_files.FOLDER.iterdir()))
+    assert sha256(whole).hexdigest().startswith(style.split("/")[1])
+    assert static_files.address("page.js").split("/")[1] == style.split("/")[1]  # whose modules are beside it
     assert api.get(f"/{style}").headers["content-encoding"] == "gzip"
     assert api.get(f"/{style}").text == answer.text
     for wrong in ("static/0123456789abcdef/style.css", style.replace("style.css", "pages.py")):

@@ -1,0 +1,20 @@
+"""The page of the HTTP interface's calls, and the document that it is made of."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from app.dashboard.rendering import rendered
+from app.dashboard.summaries.calls import read_calls
+from app.gate import READ
+
+router = APIRouter(dependencies=[READ])
+
+
+@router.get("/docs")
+def docs(request: Request) -> Response:
+    return rendered("docs.html", read_calls(request.app.openapi()))
+
+
+@router.get("/openapi.json")
+def openapi(request: Request) -> JSONResponse:
+    return JSONResponse(request.app.openapi())

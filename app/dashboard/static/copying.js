@@ -1,0 +1,29 @@
+// Copying. Browsers have the clipboard on https and on this machine only; elsewhere the text is selected.
+
+const COPIED_MS = 2000;
+
+async function copy(button) {
+  const source = document.getElementById(button.dataset.copy);
+  const told = button.querySelector("span");
+  const before = told.dataset.before ??= told.textContent;
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+    told.textContent = "Copied";
+  } catch {
+    source.closest("details")?.setAttribute("open", "");
+    getSelection().selectAllChildren(source);
+    told.textContent = "Selected: press Ctrl+C";
+  }
+  document.getElementById("said").textContent = told.textContent;
+  setTimeout(() => { told.textContent = before; }, COPIED_MS);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-copy]");
+  if (button) copy(button);
+});
+
+// What needs scripts is hidden until they run.
+export function enable(within) {
+  for (const element of within.querySelectorAll("[data-scripted]")) element.hidden = false;
+}

@@ -1,0 +1,109 @@
+"""The first page: what runs, what needs somebody, the newest studies, the fleet."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from app.dashboard.summaries.lines import StudyLine, study_line
+from app.dashboard.values import many
+from app.domain.study import DEFAULT_PROJECT, Progress, StudyState
+from app.domain.trial import TrialState
+from app.house import House
+from app.lifecycle import register, submit
+from app.storage import Transaction, clock, workers
+
+MOST_STUDIES: Final = 50
+MOST_ACTIVE: Final = 8  # with a card each
+MOST_NEEDS: Final = 3
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that a person may want to look at, and where."""
+
+    says: str
+    link: str
+    to: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The workers that were heard lately, and their slots."""
+
+    connected: int
+    slots: int
+    busy: int
+    draining: int
+
+
+@dataclass(frozen=True)
+class Home:
+    """The first page: what runs, what needs somebody, the newest studies, the fleet."""
+
+    says: str
+    needs: list[Need]
+    active: list[StudyLine]
+    studies: list[StudyLine]
+    fleet: Fleet
+    is_live: bool
+
+
+def read_home(house: House) -> Home:
+    """Return what runs, and the newest studies."""
+    running, newest, fleet = house.store.read(_at_once)
+    active = [study_line(progress) for progress in running]
+    told = "Nothing runs."
+    if active:
+        trials = many(sum(each.running for each in active), "trial")
+        verb = "study is" if len(active) == 1 else "studies are"
+        least = "at least " if len(active) == MOST_ACTIVE else ""
+        told = f"{least}{len(active)} {verb} active; {trials} run now.".capitalize()
+    return Home(
+        says=told,
+        needs=_needs(active, fleet)[:MOST_NEEDS],
+        active=active,
+        studies=[study_line(progress) for progress in newest],
+        fleet=fleet,
+        is_live=bool(active),
+    )
+
+
+def _at_once(tx: Transaction) -> tuple[Iterable[Progress], Iterable[Progress], Fleet]:
+    pages = partial(submit.page, tx, DEFAULT_PROJECT)
+    active = pages(MOST_ACTIVE, state=StudyState.ACTIVE)
+    since = clock.read(tx) - register.GONE_AFTER
+    heard = [worker for worker in workers.every(tx, DEFAULT_PROJECT) if worker.seen_at >= since]
+    fleet = Fleet(
+        connected=len(heard),
+        slots=sum(len(worker.slots) for worker in heard),
+        busy=sum(worker.running for worker in heard),
+        draining=sum(worker.is_draining for worker in heard),
+    )
+    return active, pages(MOST_STUDIES), fleet
+
+
+def _needs(active: list[StudyLine], fleet: Fleet) -> list[Need]:
+    """Return what keeps studies from going on, each with where to look."""
+    found = []
+    if active and not fleet.connected:
+        found.append(
+            Need("No worker is connected, so nothing is trained.", "#fleet", "See the fleet", "wait")
+        )
+    else:
+        waiting = [each for each in active if each.waits_for is not None and not each.running]
+        found += [
+            Need(f"{each.name} waits. {each.waits_for}", _place(each), "See the study", "wait")
+            for each in waiting
+        ]
+    for each in active:
+        failed = next((part.count for part in each.parts if part.state == TrialState.FAILED), 0)
+        if failed:
+            says = f"{many(failed, 'trial')} of {each.name} failed in all attempts."
+            found.append(Need(says, f"{_place(each)}?state=failed#trials", "See why", "failed"))
+    return found
+
+
+def _place(study: StudyLine) -> str:
+    return f"studies/{study.name}"
