@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.dashboard.rendering import rendered
+from app.dashboard.visit import TheVisit
 from app.domain.access import Scope
 from app.domain.errors import Refusal, TooManyRequests
 from app.gate import COOKIE, Gate, address_of
@@ -28,7 +29,7 @@ class Login:
 
 
 @router.get("/login")
-async def ask(request: Request, next: str = "/") -> Response:  # noqa: A002 - the parameter's name in the URL
+async def ask(request: Request, visit: TheVisit, next: str = "/") -> Response:  # noqa: A002 - the parameter's name in the URL
     gate: Gate = request.app.state.gate
     token = request.cookies.get(COOKIE)
     name = None
@@ -37,11 +38,11 @@ async def ask(request: Request, next: str = "/") -> Response:  # noqa: A002 - th
             name = (await gate.identify(token, address_of(request.scope))).name
         except Refusal:
             name = None  # has expired or was revoked: ask for another
-    return rendered("login.html", Login(_local(next), name=name, is_needed=gate.tokens_required))
+    return rendered("login.html", Login(_local(next), name=name, is_needed=gate.tokens_required), visit)
 
 
 @router.post("/login")
-async def sign_in(request: Request) -> Response:
+async def sign_in(request: Request, visit: TheVisit) -> Response:
     form = parse_qs((await request.body())[:MOST_TEXT].decode(errors="replace"))
     target, token = _local(form.get("next", ["/"])[0]), form.get("token", [""])[0].strip()
     gate: Gate = request.app.state.gate
@@ -50,10 +51,10 @@ async def sign_in(request: Request) -> Response:
     except Refusal as refusal:
         late = isinstance(refusal, TooManyRequests)
         status = HTTPStatus.TOO_MANY_REQUESTS if late else HTTPStatus.UNAUTHORIZED
-        return rendered("login.html", Login(target, wrong=str(refusal)), status)
+        return rendered("login.html", Login(target, wrong=str(refusal)), visit, status)
     if not principal.may(Scope.READ):
         wrong = f"Token {principal.name!r} is not for reading; the dashboard needs the scope read."
-        return rendered("login.html", Login(target, wrong=wrong), HTTPStatus.FORBIDDEN)
+        return rendered("login.html", Login(target, wrong=wrong), visit, HTTPStatus.FORBIDDEN)
     answer = RedirectResponse(f".{target}", HTTPStatus.SEE_OTHER)  # relative: behind a proxy's prefix too
     answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return answer

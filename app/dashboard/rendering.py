@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from fastapi.responses import HTMLResponse, Response
 
 from app.dashboard import static_files
+from app.dashboard.visit import Visit
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -23,21 +24,15 @@ POLICY: Final = {
 }
 
 
-def rendered(
-    template: str, page: object, status: HTTPStatus = HTTPStatus.OK, *, depth: int = 0
-) -> HTMLResponse:
-    """Return a page, filled into its template; it stands so many folders below the first page.
-
-    Its links are relative, so it does not mind the prefix that a proxy may put before them all.
-    """
-    root = "../" * depth or "./"
-    html = _templates().get_template(template).render(page=page, root=root)
+def rendered(template: str, page: object, visit: Visit, status: HTTPStatus = HTTPStatus.OK) -> HTMLResponse:
+    """Return a page, filled into its template."""
+    html = _templates().get_template(template).render(page=page, visit=visit, root=visit.root)
     return HTMLResponse(html, status_code=status, headers=POLICY)
 
 
-def missing(sentence: str, *, depth: int) -> Response:
+def missing(sentence: str, visit: Visit) -> Response:
     """Return the page that says what is not there."""
-    return rendered("missing.html", sentence, HTTPStatus.NOT_FOUND, depth=depth)
+    return rendered("missing.html", sentence, visit, HTTPStatus.NOT_FOUND)
 
 
 @cache

@@ -12,14 +12,15 @@ import yaml
 from app.dashboard import static_files
 
 
-def create(api, **changed):
+def create(api, project="default", **changed):
     study = {
         "name": "s",
         "task": "t",
         "space": {"x": {"type": "float", "low": 0, "high": 1}},
         "max_trials": 2,
     }
-    assert api.post("/api/v1/studies", json=study | changed).status_code == 201
+    answer = api.post(f"/api/v1/projects/{project}/studies", json=study | changed)
+    assert answer.status_code == 201
 
 
 def finish_one(api, loss):
@@ -185,12 +186,38 @@ def test_what_others_write_is_never_markup(api):
     assert trial.count("&lt;script&gt;alert(1)") >= 4  # its config, its notes, the message and the traceback
 
 
+def test_each_project_has_pages_of_its_own(api):
+    api.post("/api/v1/projects", json={"name": "lab"})
+    create(api)
+    create(api, project="lab", name="theirs")
+    finish_one(api, 0.5)
+
+    home = api.get("/projects/lab/").text
+    assert 'href="studies/theirs"' in home
+    assert 'href="studies/s"' not in home
+    assert 'href="studies/theirs"' not in api.get("/").text
+    study = api.get("/projects/lab/studies/theirs").text
+    assert '<a href="../../../projects/lab/">Studies</a>' in study
+    [address] = re.findall(r'data-address="([^"]*)"', api.get("/projects/default/studies/s").text)[:1]
+    assert address == "../../../api/v1/projects/default/studies/s/figures/history"
+    for path in ("studies/theirs", "projects/lab/studies/s", "projects/nobody/", "projects/%00/"):
+        assert api.get(f"/{path}").status_code == 404, path
+
+
 def test_every_page_has_relative_links_alone(api):
     """So that they stay behind the prefix of a proxy."""
     create(api)
     finish_one(api, 0.5)
 
-    for path in ("/", "/docs", "/login", "/studies/s", "/studies/s/trials/0", "/studies/s/trials/9"):
+    api.post("/api/v1/projects", json={"name": "lab"})
+    create(api, project="lab", name="theirs")
+    theirs = [
+        "/projects/lab/",
+        "/projects/lab/studies/theirs",
+        "/projects/nobody/",
+        "/projects/lab/studies/s",
+    ]
+    for path in ("/", "/docs", "/login", "/studies/s", "/studies/s/trials/0", "/studies/s/trials/9", *theirs):
         links = re.findall(r'(?:href|src|action|data-address)="([^"]*)"', api.get(path).text)
         assert links
         for link in links:

@@ -4,6 +4,11 @@ from fastapi import APIRouter
 
 from app.dashboard.pages import calls, home, static, study, trial
 
+PROJECT = "/projects/{project}"
+
 router = APIRouter(include_in_schema=False)
-for page in (home, study, trial, calls, static):
+for page in (home, study, trial):
+    router.include_router(page.router)
+    router.include_router(page.router, prefix=PROJECT)
+for page in (calls, static):
     router.include_router(page.router)

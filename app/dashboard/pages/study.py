@@ -8,6 +8,7 @@ from fastapi.responses import Response
 from app.dashboard.pages.names import check_study
 from app.dashboard.rendering import missing, rendered
 from app.dashboard.summaries.study import read_study
+from app.dashboard.visit import TheVisit
 from app.domain.errors import StudyNotFound
 from app.domain.trial import TrialState
 from app.gate import READ
@@ -22,6 +23,7 @@ Word = Annotated[str | None, Query(max_length=500)]
 def study(
     name: str,
     house: TheHouse,
+    visit: TheVisit,
     *,
     state: TrialState | None = None,
     cursor: Word = None,
@@ -32,7 +34,7 @@ def study(
     try:
         check_study(name)
         chosen = {"x": x, "y": y, "others": others}
-        page = read_study(house, name, state=state, cursor=cursor, chosen=chosen)
+        page = read_study(house, visit.project, name, state=state, cursor=cursor, chosen=chosen)
     except StudyNotFound:
-        return missing(f"There is no study named “{name}”.", depth=1)
-    return rendered("study.html", page, depth=1)
+        return missing(f"There is no study named “{name}”.", visit)
+    return rendered("study.html", page, visit)

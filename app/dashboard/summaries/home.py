@@ -7,11 +7,11 @@ from typing import Final
 
 from app.dashboard.summaries.lines import StudyLine, study_line
 from app.dashboard.values import many
-from app.domain.study import DEFAULT_PROJECT, Progress, StudyState
+from app.domain.study import Progress, StudyState
 from app.domain.trial import TrialState
 from app.house import House
 from app.lifecycle import register, submit
-from app.storage import Transaction, clock, workers
+from app.storage import Transaction, clock, projects, workers
 
 MOST_STUDIES: Final = 50
 MOST_ACTIVE: Final = 8  # with a card each
@@ -50,9 +50,9 @@ class Home:
     is_live: bool
 
 
-def read_home(house: House) -> Home:
-    """Return what runs, and the newest studies."""
-    running, newest, fleet = house.store.read(_at_once)
+def read_home(house: House, project: str) -> Home:
+    """Return what runs, and the newest studies. Raises ProjectNotFound."""
+    running, newest, fleet = house.store.read(partial(_at_once, project=project))
     active = [study_line(progress) for progress in running]
     told = "Nothing runs."
     if active:
@@ -70,11 +70,12 @@ def read_home(house: House) -> Home:
     )
 
 
-def _at_once(tx: Transaction) -> tuple[Iterable[Progress], Iterable[Progress], Fleet]:
-    pages = partial(submit.page, tx, DEFAULT_PROJECT)
+def _at_once(tx: Transaction, project: str) -> tuple[Iterable[Progress], Iterable[Progress], Fleet]:
+    pages = partial(submit.page, tx, project)
+    projects.named(tx, project)
     active = pages(MOST_ACTIVE, state=StudyState.ACTIVE)
     since = clock.read(tx) - register.GONE_AFTER
-    heard = [worker for worker in workers.every(tx, DEFAULT_PROJECT) if worker.seen_at >= since]
+    heard = [worker for worker in workers.every(tx, project) if worker.seen_at >= since]
     fleet = Fleet(
         connected=len(heard),
         slots=sum(len(worker.slots) for worker in heard),

@@ -8,7 +8,7 @@ from typing import Final
 from app.dashboard.summaries.lines import ENDS, StudyLine, study_line
 from app.dashboard.values import MANY_DIMENSIONS, brief
 from app.domain.listing import Listing, Sort
-from app.domain.study import DEFAULT_PROJECT, Progress, StudyState
+from app.domain.study import Progress, StudyState
 from app.domain.trial import Origin, TrialLine, TrialState
 from app.house import House
 from app.lifecycle import browse, submit
@@ -50,15 +50,21 @@ class StudyPage:
 
 
 def read_study(
-    house: House, name: str, *, state: TrialState | None, cursor: str | None, chosen: Mapping[str, str | None]
+    house: House,
+    project: str,
+    name: str,
+    *,
+    state: TrialState | None,
+    cursor: str | None,
+    chosen: Mapping[str, str | None],
 ) -> StudyPage:
     """Return a study with a page of its trials, the newest first. Raises StudyNotFound, InvalidRequest."""
     progress, (found, following) = house.store.read(
         lambda tx: (
-            submit.progress(tx, DEFAULT_PROJECT, name),
+            submit.progress(tx, project, name),
             browse.page(
                 tx,
-                DEFAULT_PROJECT,
+                project,
                 name,
                 Listing(sort=Sort.NUMBER_DOWN, state=state),
                 cursor=cursor,

@@ -7,7 +7,6 @@ from typing import Any
 
 from app.dashboard.summaries.lines import Best, best_of
 from app.dashboard.values import Shown, brief, many, shown, span
-from app.domain.study import DEFAULT_PROJECT
 from app.domain.trial import Attempt, Origin, Trial
 from app.house import House
 from app.lifecycle import submit
@@ -48,12 +47,12 @@ class TrialPage:
     is_live: bool
 
 
-def read_trial(house: House, name: str, number: int) -> TrialPage:
+def read_trial(house: House, project: str, name: str, number: int) -> TrialPage:
     """Return a trial. Raises StudyNotFound, TrialNotFound."""
     progress, found, now = house.store.read(
         lambda tx: (
-            submit.progress(tx, DEFAULT_PROJECT, name),
-            submit.trial(tx, DEFAULT_PROJECT, name, number),
+            submit.progress(tx, project, name),
+            submit.trial(tx, project, name, number),
             clock.read(tx),
         )
     )
