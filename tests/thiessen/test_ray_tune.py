@@ -4,14 +4,14 @@ import copy
 import json
 import math
 import random
+import subprocess
+import sys
 from collections import Counter
-from typing import ClassVar
+from pathlib import Path
 
 import numpy as np
 import pytest
-import ray
 from ray import cloudpickle, tune
-from ray.tune.error import TuneError
 from ray.tune.search import ConcurrencyLimiter, Searcher
 from scipy import stats
 
@@ -21,6 +21,7 @@ from thiessen.errors import JournalDiffers, JournalError
 from thiessen.integrations.ray import ThiessenSearch
 from thiessen.space import SpaceError
 
+PROGRAM = Path(__file__).with_name("ray_program.py")
 SPACE = {"lr": tune.loguniform(1e-4, 1.0), "model": {"layers": tune.randint(1, 9)}}
 OURS = Space(lr=Float(1e-4, 1.0, log=True), **{"model/layers": Int(1, 8)})
 
@@ -331,49 +332,12 @@ def test_one_metric_leads():
         ThiessenSearch(SPACE, ["a", "b"], ["min", "max"])
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    """A Ray of one core, which listens on the loopback address and tells nobody of us."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("TUNE_GLOBAL_CHECKPOINT_S", "0")
-        patch.setenv("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
-        patch.setenv("TUNE_DISABLE_STRICT_METRIC_CHECKING", "1")
-        ray.init(
-            address="local",
-            _node_ip_address="127.0.0.1",
-            num_cpus=1,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level="critical",
-        )
-        try:
-            yield
-        finally:
-            ray.shutdown()
-
-
-def train(config):
-    match config["number"]:
-        case 1:
-            tune.report({"loss": math.nan})
-        case 2:
-            tune.report({"other": 1.0})
-        case 3:
-            raise ValueError("no good")
-        case number:
-            tune.report({"loss": float(number)})
-
-
-def tuner(search, folder, samples, **run):
-    return tune.Tuner(
-        train,
-        param_space={"number": tune.randint(1, 6), "a constant": "kept"},
-        tune_config=tune.TuneConfig(
-            metric="loss", mode="min", search_alg=search, num_samples=samples, reuse_actors=True
-        ),
-        run_config=tune.RunConfig(name="run", storage_path=str(folder), verbose=0, **run),
-    )
+def ray_tune(*arguments, status=0):
+    """Run the program beside this file; return what it printed last."""
+    program = [sys.executable, str(PROGRAM), *map(str, arguments)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return None if status else json.loads(done.stdout.splitlines()[-1])
 
 
 def test_searches_share_a_study_of_a_server_and_wait_for_nobody(server):
@@ -411,50 +375,21 @@ def test_what_a_study_of_a_server_has_is_not_given_twice_and_not_restored(server
         cloudpickle.loads(cloudpickle.dumps(search)).suggest("a")
 
 
-@pytest.mark.usefixtures("cluster")
 def test_ray_tune_goes_on_until_the_study_of_the_server_has_all_its_trials(server, tmp_path):
-    space = Space(number=Int(1, 6))
-    for run, trials in (("first", 3), ("second", 6)):
-        search = ThiessenSearch(study=server.open_study("s", space, trials=trials))
-        tuned = tune.Tuner(
-            train,
-            param_space={"a constant": "kept"},
-            tune_config=tune.TuneConfig(metric="loss", mode="min", search_alg=search, num_samples=20),
-            run_config=tune.RunConfig(name=run, storage_path=str(tmp_path), verbose=0),
-        ).fit()
-        assert all(result.config["a constant"] == "kept" for result in tuned)
+    tried = ray_tune("served", tmp_path, server.url)
 
-    states = {each.config["number"]: each.state for each in search.study.results()}
-    assert states == dict.fromkeys((4, 5, 6), "succeeded") | {1: "diverged", 2: "failed", 3: "failed"}
+    states = [each[:2] for each in tried]
+    assert dict(states) == dict.fromkeys((4, 5, 6), "succeeded") | {1: "diverged", 2: "failed", 3: "failed"}
+    assert len(states) == 6
     assert server.study("s").best.config == {"number": 4}
 
 
-class PowerCut(tune.Callback):
-    """Ends a tuner in the middle, once."""
-
-    begun: ClassVar[int] = 0
-
-    def on_trial_start(self, iteration, trials, trial, **_):
-        del iteration, trials, trial
-        PowerCut.begun += 1
-        if PowerCut.begun == 3:
-            raise OSError("the power is gone")
-
-
-@pytest.mark.usefixtures("cluster")
 def test_ray_tune_runs_it_to_the_end_and_after_a_power_cut_as_if_there_had_been_none(tmp_path):
-    search = ThiessenSearch()
-    results = tuner(ConcurrencyLimiter(search, max_concurrent=1), tmp_path / "whole", 10).fit()
-    tried = [each.config["number"] for each in search.study.results()]
-    assert sorted(tried) == [1, 2, 3, 4, 5], "then every config has its trial, and it ends"
-    states = {each.config["number"]: each.state for each in search.study.results()}
-    assert states == {1: "diverged", 2: "failed", 3: "failed", 4: "succeeded", 5: "succeeded"}
-    assert results.get_best_result().config == {"number": 4, "a constant": "kept"}
+    undisturbed = ray_tune("whole", tmp_path)
+    states = [each[:2] for each in undisturbed["tried"]]
+    assert dict(states) == {1: "diverged", 2: "failed", 3: "failed", 4: "succeeded", 5: "succeeded"}
+    assert len(states) == 5, "then every config has its trial, and it ends"
+    assert undisturbed["best"] == {"number": 4, "a constant": "kept"}
 
-    limited = ConcurrencyLimiter(ThiessenSearch(), max_concurrent=1)
-    with pytest.raises(TuneError, match="the power is gone"):
-        tuner(limited, tmp_path / "cut", 10, callbacks=[PowerCut()]).fit()
-    folder = tmp_path / "cut" / "run"
-    tune.Tuner.restore(str(folder), train).fit()
-    with open_study(max(folder.glob("searcher-state-*"))) as study:
-        assert study.results() == search.study.results()
+    ray_tune("cut", tmp_path, status=9)
+    assert ray_tune("restored", tmp_path)["tried"] == undisturbed["tried"]

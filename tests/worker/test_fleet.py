@@ -88,6 +88,8 @@ def test_slots_are_placed_by_ray_and_the_trial_of_a_lost_node_is_tried_again(
 
 def test_an_address_without_a_cluster_is_explained(monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    # Nobody else on this machine has a cluster, or has ended one a moment ago.
+    monkeypatch.setattr("ray._private.services._find_address_from_flag", lambda _: set())
 
     with (
         pytest.raises(NoCluster, match=r"no Ray cluster answers at 'auto'.*ray start --head"),
