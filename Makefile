@@ -7,10 +7,10 @@ BIN := .venv/bin
 ifeq ($(wildcard chores/environment.py),)
 $(error The chores run in the root of the clone: cd there, or say make -C /path/of/the/clone)
 endif
-.PHONY: help demo test check proof bench rows reference archive docs serve worker format clean
+.PHONY: help demo test check proof bench rows reference archive screenshots docs serve worker format clean
 
 help:  ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo:  ## Run a real study on this machine and list the best configs (PORT=8010 chooses the port)
 	@$(PYTHON) chores/environment.py server worker
@@ -49,6 +49,11 @@ reference:  ## Write the calls in docs/reference/http.md and the tables in tasks
 archive:  ## Write the newest schema's archived databases into tests/storage/archive
 	@$(PYTHON) chores/environment.py server worker dev
 	@PYTHONPATH=. $(BIN)/python chores/archive.py
+
+screenshots:  ## Write docs/images/dashboard: every page, light and dark, on a desk and on a phone
+	@$(PYTHON) chores/environment.py server worker dev
+	@$(PYTHON) chores/browser.py
+	@PYTHONPATH=. $(BIN)/python chores/screenshots.py
 
 docs:  ## Build the documentation into site/, warnings are errors
 	@$(PYTHON) chores/environment.py server worker dev
