@@ -42,14 +42,13 @@ class Numbers:
 def numbers(trials: Trials) -> Numbers:
     """Return the numbers of the figure."""
     values = trials.values(trials.losses)
-    loss_axis = LossAxis.of(values[trials.succeeded], trials.direction)
-    scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
+    loss_axis = trials.loss_axis
+    scale = trials.scale
     drawn_at = loss_axis.at(values)
     shown, others = marks.some(np.where(trials.succeeded, trials.losses, np.nan))
     best_number, best_value = _best_so_far(trials)
     unfinished = [(each.number, each.state) for each in trials.unfinished]
-    last = max([-1, *trials.numbers[-1:].tolist(), *(number for number, _ in unfinished)])
-    last = max(last, int(trials.numbers.max(initial=-1)))
+    last = trials.last_number
     counts, across, up = _density(trials, drawn_at, others, loss_axis, last)
     return Numbers(
         trials=len(trials),

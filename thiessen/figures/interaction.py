@@ -90,13 +90,14 @@ def _edges(axis: Axis, fields: int) -> list[float]:
 
 
 def _panel(name: str, trials: Trials, across: Axis, up: Axis, scale: Scale, most: int) -> Panel:
-    points = trials.points[:, [trials.place(across.name), trials.place(up.name)]]
-    places = np.flatnonzero(~np.isnan(points).any(axis=1))
-    losses = np.where(trials.succeeded[places], trials.losses[places], np.nan)
+    x, y = (trials.points[:, trials.place(axis.name)] for axis in (across, up))
+    places = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
+    losses = np.where(trials.succeeded, trials.losses, np.nan)[places]
     shown, others = marks.some(losses, most, min(marks.KEPT, most // 2))
-    fields = (
-        _fields(points[places[others]], scale.places(losses[others]), across, up) if len(others) else None
-    )
+    fields = None
+    if len(others):
+        there = places[others]
+        fields = _fields(x[there], y[there], scale.places(losses[others]), across, up)
     shown = places[shown]
     best = np.flatnonzero(shown == -1 if trials.best is None else shown == trials.best)
     return Panel(
@@ -104,8 +105,8 @@ def _panel(name: str, trials: Trials, across: Axis, up: Axis, scale: Scale, most
         trials=len(trials),
         number=trials.numbers[shown].tolist(),
         state=trials.states[shown].tolist(),
-        x=marks.plain(across.among(points[shown, 0], trials.numbers[shown])),
-        y=marks.plain(up.among(points[shown, 1], trials.numbers[shown])),
+        x=marks.plain(across.among(x[shown], trials.numbers[shown])),
+        y=marks.plain(up.among(y[shown], trials.numbers[shown])),
         value=marks.plain(trials.values(trials.losses[shown])),
         place=marks.plain(np.round(scale.places(trials.losses[shown]), 3)),
         best=int(best[0]) if len(best) else None,
@@ -113,17 +114,19 @@ def _panel(name: str, trials: Trials, across: Axis, up: Axis, scale: Scale, most
     )
 
 
-def _fields(points: Array, places: Array, across: Axis, up: Axis) -> list[list[float | None]]:
+def _fields(x: Array, y: Array, places: Array, across: Axis, up: Axis) -> list[list[float | None]]:
     """Return the mean place of the succeeded trials in each field, None where there is none."""
     is_in = ~np.isnan(places)
-    ends = [(0.0, 1.0) if axis.is_ordered else (-0.5, len(axis.choices or ()) - 0.5) for axis in (across, up)]
     many = [
         fields if axis.is_ordered else len(axis.choices or ())
         for axis, fields in zip((across, up), FIELDS, strict=True)
     ]
-    where: Any = {"bins": (many[1], many[0]), "range": (ends[1], ends[0])}
-    counts, _, _ = np.histogram2d(points[is_in, 1], points[is_in, 0], **where)
-    sums, _, _ = np.histogram2d(points[is_in, 1], points[is_in, 0], weights=places[is_in], **where)
+    columns, rows = (
+        marks.binned(units[is_in], *((0.0, 1.0) if axis.is_ordered else (-0.5, fields - 0.5)), fields)
+        for units, axis, fields in zip((x, y), (across, up), many, strict=True)
+    )
+    counts = marks.totals(columns, rows, many[0], many[1])
+    sums = marks.totals(columns, rows, many[0], many[1], places[is_in])
     with np.errstate(invalid="ignore"):
         means = sums / counts
     return [marks.plain(np.round(row, 3)) for row in means]

@@ -14,11 +14,14 @@ from thiessen.figures.scale import ROOM, Scale
 from thiessen.figures.theme import THEMES, Figure, Theme, colours, drawn, upright
 from thiessen.figures.trials import Trials, on
 from thiessen.figures.wanted import Others, Wanted, two
+from thiessen.search.landscape import Landscape
 from thiessen.space import Config, Dimension
 
 MOST_CELLS: Final = 2000  # trials in the model: beyond, it is drawn on a grid
 HEIGHT: Final = 440  # pixels
 GRID: Final = 96  # points of it along an axis
+MOST_TREES: Final = 16  # built for one figure
+NEAR: Final = 1e-9  # squared distances so close may be one, for all that a tree can tell
 CROWDED: Final = 300  # marks, from which on they are smaller
 WHITE: Final = "#ffffff"
 THIN: Final[Mapping[str, str]] = {"pruned": "line-ew", "refused": "x-thin"}  # marks without an inside
@@ -78,8 +81,8 @@ def numbers(trials: Trials, wanted: Wanted) -> Numbers:
     names = two(trials.space, wanted)
     across, up = (Axis(name, trials.space.dimensions[name]) for name in names)
     section = Section(trials if wanted.others == "best" else on(trials, names), *names)
-    scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
-    is_exact = section.is_plain and len(section.model) <= MOST_CELLS
+    scale = trials.scale
+    is_exact = section.is_plain and len(section) <= MOST_CELLS
     shown, left_out = marks.some(np.where(trials.succeeded, trials.losses, np.nan))
     best = trials.best
     return Numbers(
@@ -87,10 +90,10 @@ def numbers(trials: Trials, wanted: Wanted) -> Numbers:
         y=up,
         others=wanted.others,
         fixed=section.fixed,
-        model=len(section.model),
+        model=len(section),
         neighbours=trials.neighbours,
         cells=_cells(section, across, up, scale) if is_exact else [],
-        grid=None if is_exact or not len(section.model) else _grid(section, across, up, scale),
+        grid=None if is_exact or not len(section) else _grid(section, across, up, scale),
         marks=[*_trials(trials, names, shown, across, up), *_candidates(trials, wanted, across, up)],
         left_out=len(left_out),
         best=None if best is None else next(_trials(trials, names, [best], across, up), None),
@@ -103,7 +106,7 @@ class Section:
 
     def __init__(self, trials: Trials, x: str, y: str) -> None:
         self.trials = trials
-        self.model = trials.landscape
+        self._points = trials.points[trials.teaches]
         self._names = list(trials.space.dimensions)
         self._dimensions: list[Dimension] = list(trials.space.dimensions.values())
         self._axes = [trials.place(x), trials.place(y)]
@@ -111,6 +114,9 @@ class Section:
         self._units = self._start()
         columns = trials.columns
         [self.here] = columns.encoded(columns.decoded(self._units[np.newaxis]))  # a config on the plane
+
+    def __len__(self) -> int:
+        return len(self._points)
 
     def _start(self) -> Array:
         """Return where each dimension stands, as decoding takes it: the middle where the best has none."""
@@ -157,25 +163,74 @@ class Section:
 
     def diagram(self) -> list[list[tuple[float, float]]]:
         """Return the corners of the cells, in unit coordinates."""
-        points = self.trials.points[self.trials.teaches]
-        return cells(points[:, self._axes], self._offsets(points)) if len(points) else []
+        if not len(self):
+            return []
+        return cells(self._points[:, self._axes], self._offsets(self.here, self._others))
 
-    def _offsets(self, points: Array) -> Array:
-        """Return the squared distances from the plane, as the search adds them up."""
-        total = np.zeros(len(points))
-        for at in self._others:
-            away = points[:, at] - self.here[at]
+    def _offsets(self, here: Array, others: Sequence[int]) -> Array:
+        """Return the squared distances of the trials from here along these, as the search adds them up."""
+        total = np.zeros(len(self))
+        for at in others:
+            theirs = self._points[:, at]
+            away = theirs - here[at]
             squared = away**2 if self._dimensions[at].ordered else (away != 0).astype(float)
-            is_in, is_here = ~np.isnan(points[:, at]), not np.isnan(self.here[at])
+            is_in, is_here = ~np.isnan(theirs), not np.isnan(here[at])
             total += np.where(is_in & is_here, squared, is_in != is_here)
         return total
 
     def expected(self, points: Array) -> tuple[Array, list[int | None]]:
         """Return the loss expected at points, NaN where none is known, and the nearest trials."""
-        found = self.model.nearest_each(points, neighbours=self.trials.neighbours)
-        worst = self.model.worst
+        model = self._model(points)
+        found = model.nearest_each(points, neighbours=self.trials.neighbours)
+        counted = self.trials.counted[self.trials.teaches]
+        worst = counted[np.isfinite(counted)].max(initial=-np.inf)
         losses = [np.nan if each.diverged else each.estimate(worst) for each in found]
         return np.array(losses), [each.trial for each in found]
+
+    def _model(self, points: Array) -> Landscape:
+        """Return the model, without trials that are near to none of these points where there are many."""
+        trials, teaches = self.trials, self.trials.teaches
+        near = self._near(points) if len(self) > MOST_CELLS else None
+        if near is None:
+            return trials.landscape
+        model, numbers, losses = Landscape(trials.space), trials.numbers[teaches], trials.counted[teaches]
+        model.observe_each(numbers[near].tolist(), self._points[near], losses[near].tolist())
+        return model
+
+    def _near(self, points: Array) -> Array | None:
+        """Return the places of the trials that are in the neighbourhood of one of the points.
+
+        Points that differ along the axes alone see each trial at the same offset: so as many as there are
+        dimensions become two axes and the root of an offset, in which a tree finds neighbours. None where the
+        points differ in too many other ways.
+        """
+        from scipy.spatial import cKDTree
+
+        names, trials, space = self._names, self.trials, self.trials.space
+        along = [at for at in self._axes if self._dimensions[at].ordered and not space.may_lack(names[at])]
+        others = [at for at in range(len(names)) if at not in along]
+        _, firsts, groups = np.unique(
+            np.nan_to_num(points[:, others], nan=-1.0), axis=0, return_index=True, return_inverse=True
+        )
+        if len(firsts) > MOST_TREES:
+            return None
+        near: list[Array] = []
+        for group, first in enumerate(firsts):
+            roots = np.sqrt(self._offsets(points[first], others))
+            tree = cKDTree(np.column_stack([self._points[:, along], roots]), balanced_tree=False)
+            asked = points[groups.ravel() == group][:, along]
+            asked = np.column_stack([asked, np.zeros(len(asked))])
+            near.append(_nearest(tree, asked, trials.neighbours))
+        return np.unique(np.concatenate(near))
+
+
+def _nearest(tree: Any, asked: Array, neighbours: int) -> Array:
+    """Return everyone who is among so many nearest of one of the points, or as near as the last of these."""
+    distances, found = tree.query(asked, k=neighbours + 1)
+    reach = np.sqrt(distances[:, -2] ** 2 + NEAR)
+    is_tied = distances[:, -1] <= reach
+    tied = tree.query_ball_point(asked[is_tied], reach[is_tied])
+    return np.unique(np.concatenate([found[:, :-1].ravel(), *map(np.asarray, tied)]).astype(np.intp))
 
 
 def _cells(section: Section, across: Axis, up: Axis, scale: Scale) -> list[Cell]:

@@ -38,9 +38,8 @@ class Numbers:
 def numbers(trials: Trials) -> Numbers:
     """Return the numbers of the figure."""
     (places,) = trials.succeeded.nonzero()
-    order = places[np.lexsort((-trials.numbers[places], -trials.losses[places]))]
-    shown = _some(order)
-    scale = Scale.of(trials.losses[places], trials.direction)
+    shown = _some(places[_from_the_worst(trials.losses[places], trials.numbers[places])])
+    scale = trials.scale
     names = list(trials.space.dimensions)[:MOST_AXES]
     axes = [Axis(name, trials.space.dimensions[name]) for name in names]
     units = trials.points[shown][:, : len(axes)]
@@ -59,6 +58,14 @@ def numbers(trials: Trials) -> Numbers:
         best=None if trials.best is None else int(trials.numbers[trials.best]),
         scale=scale,
     )
+
+
+def _from_the_worst(losses: Array, numbers: Array) -> Array:
+    """Return the places from the worst to the best, of equal ones the last number first."""
+    order = np.argsort(-losses)
+    if (np.diff(losses[order]) < 0).all():  # no two are equal: then the quickest order is the only one
+        return order
+    return np.lexsort((-numbers, -losses))
 
 
 def _some(order: Array) -> Array:

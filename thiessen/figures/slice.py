@@ -46,9 +46,8 @@ class Numbers:
 
 def numbers(trials: Trials) -> Numbers:
     """Return the numbers of the figure."""
-    values = trials.values(trials.losses)
-    loss_axis = LossAxis.of(values[trials.succeeded], trials.direction)
-    scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
+    loss_axis = trials.loss_axis
+    scale = trials.scale
     names = list(trials.space.dimensions)[:MOST_PANELS]
     most = marks.MOST_MARKS // len(names)
     losses = np.where(trials.succeeded, trials.losses, np.nan)

@@ -57,7 +57,7 @@ def numbers(trials: Trials) -> Numbers:
         latest[each.worker, each.device] = each.start
     slots = sorted(sorted(latest, key=lambda slot: -latest[slot])[:MOST_ROWS])
     row_of = {slot: row for row, slot in enumerate(slots)}
-    scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
+    scale = trials.scale
     bars = [
         _bar(each, row_of[each.worker, each.device], trials.now, scale)
         for each in attempts
