@@ -11,7 +11,8 @@ from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import LossAxis
 from thiessen.figures.scale import Scale
-from thiessen.figures.theme import THEMES, Figure, Theme, axis, axis_title, drawn, note
+from thiessen.figures.table import ROWS
+from thiessen.figures.theme import THEMES, Figure, Table, Theme, axis, axis_title, drawn, note
 from thiessen.figures.trials import Curve, Trials
 from thiessen.figures.wanted import FigureError, Wanted
 
@@ -162,6 +163,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="curves",
         title="Learning curves",
         caption=_caption(shown),
+        table=_table(shown),
         height=300,
         legend=bool(ended or running),
         right=96,
@@ -225,6 +227,15 @@ def _labels(shown: Numbers, leading: Sequence[Line], theme: Theme) -> list[Figur
         where = {"x": 1, "y": height, "xanchor": "left", "yanchor": "middle", "xshift": 6}
         labels.append(note(theme, told, font={"size": 12, "color": colour}, **where))
     return labels
+
+
+def _table(shown: Numbers) -> Table:
+    """Return how the curves end, that of the best first."""
+    rows = [
+        (line.number, line.state, line.steps[-1], text.short(line.values[-1]))
+        for line in shown.lines[: -ROWS - 1 : -1]
+    ]
+    return Table(["trial", "state", "last step", text.name(shown.metric or "value")], rows)
 
 
 def _caption(shown: Numbers) -> str:

@@ -10,7 +10,8 @@ from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import LossAxis
 from thiessen.figures.scale import Scale
-from thiessen.figures.theme import THEMES, Figure, Theme, axis, axis_title, drawn, note
+from thiessen.figures.table import of_trials
+from thiessen.figures.theme import THEMES, Figure, Table, Theme, axis, axis_title, drawn, note
 from thiessen.figures.trials import Trials
 
 UNFINISHED: Final = ("running", "queued")
@@ -37,6 +38,7 @@ class Numbers:
     density: Sequence[Sequence[float]] | None  # of the trials that are no marks: a row for each step up
     density_x: Sequence[float]  # the edges of its columns
     density_y: Sequence[float]  # and of its rows
+    table: Table
 
 
 def numbers(trials: Trials) -> Numbers:
@@ -68,6 +70,7 @@ def numbers(trials: Trials) -> Numbers:
         density=counts,
         density_x=across,
         density_y=up,
+        table=of_trials(trials, ()),
     )
 
 
@@ -126,6 +129,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="history",
         title="History",
         caption=_caption(shown),
+        table=shown.table,
         height=300,
         legend=len(traces) > 1,
         right=28,

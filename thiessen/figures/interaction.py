@@ -13,7 +13,8 @@ from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import Axis
 from thiessen.figures.scale import ROOM, Scale
-from thiessen.figures.theme import THEMES, Figure, Theme, colours, drawn, note, upright
+from thiessen.figures.table import ROWS, of_trials
+from thiessen.figures.theme import THEMES, Figure, Table, Theme, colours, drawn, note, upright
 from thiessen.figures.trials import Trials
 from thiessen.figures.wanted import FigureError, Wanted, two
 
@@ -49,6 +50,7 @@ class Numbers:
     y_edges: Sequence[float]
     panels: Sequence[Panel]
     scale: Scale
+    table: Table
 
 
 def numbers(searches: Mapping[str, Trials], wanted: Wanted) -> Numbers:
@@ -56,8 +58,9 @@ def numbers(searches: Mapping[str, Trials], wanted: Wanted) -> Numbers:
     first = _alike(searches)
     names = two(first.space, wanted)
     across, up = (Axis(name, first.space.dimensions[name]) for name in names)
-    losses = np.concatenate([each.losses[each.succeeded] for each in searches.values()])
-    scale = Scale.of(losses, first.direction)
+    wholes = [each.whole or each for each in searches.values()]
+    losses = np.concatenate([each.losses[each.succeeded] for each in wholes])
+    scale = Scale.of(losses, first.direction, by_rank=first.by_rank)
     most = marks.MOST_MARKS // len(searches)
     return Numbers(
         x=across,
@@ -66,7 +69,19 @@ def numbers(searches: Mapping[str, Trials], wanted: Wanted) -> Numbers:
         y_edges=_edges(up, FIELDS[1]),
         panels=[_panel(name, each, across, up, scale, most) for name, each in searches.items()],
         scale=scale,
+        table=_table(searches, names),
     )
+
+
+def _table(searches: Mapping[str, Trials], names: Sequence[str]) -> Table:
+    """Return the best trials of each search."""
+    tables = {study: of_trials(trials, names) for study, trials in searches.items()}
+    rows = [
+        (text.name(study), *row)
+        for study, table in tables.items()
+        for row in table.rows[: ROWS // len(tables)]
+    ]
+    return Table(["study", *next(iter(tables.values())).columns], rows)
 
 
 def _alike(searches: Mapping[str, Trials]) -> Trials:
@@ -170,6 +185,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="interaction",
         title="Interaction" if many == 1 else "Side by side",
         caption=_caption(shown),
+        table=shown.table,
         height=height,
         legend=True,
         left=shown.y.room,

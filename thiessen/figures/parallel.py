@@ -10,7 +10,8 @@ from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import Axis
 from thiessen.figures.scale import LEGEND, Scale
-from thiessen.figures.theme import MONO, THEMES, Figure, Theme, axis, drawn, note
+from thiessen.figures.table import of_trials
+from thiessen.figures.theme import MONO, THEMES, Figure, Table, Theme, axis, drawn, note
 from thiessen.figures.trials import Trials
 
 MOST_LINES: Final = 200
@@ -33,6 +34,7 @@ class Numbers:
     inactive: bool  # whether a line goes below an axis
     best: int | None  # the number of the best trial
     scale: Scale
+    table: Table
 
 
 def numbers(trials: Trials) -> Numbers:
@@ -57,6 +59,7 @@ def numbers(trials: Trials) -> Numbers:
         inactive=bool(np.isnan(units).any()),
         best=None if trials.best is None else int(trials.numbers[trials.best]),
         scale=scale,
+        table=of_trials(trials, names),
     )
 
 
@@ -109,6 +112,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="parallel",
         title="Parallel coordinates",
         caption=_caption(shown),
+        table=shown.table,
         height=340,
         left=56,
         right=72,
@@ -174,12 +178,7 @@ def _labels(shown: Numbers, theme: Theme) -> list[dict[str, Any]]:
     scale = shown.scale
     if shown.number and scale.worst > scale.best:
         for place in LEGEND:
-            worse = ("≥ " if scale.sign > 0 else "≤ ") if place == 1 else ""
-            labels.append(
-                _note(
-                    theme, worse + text.short(scale.value(place)), last, 1 - place, xanchor="left", xshift=12
-                )
-            )
+            labels.append(_note(theme, scale.told(place), last, 1 - place, xanchor="left", xshift=12))
     return labels
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from thiessen.columns import Columns
-from thiessen.figures.trials import LATEST, MOST_UNFINISHED, Curve, Proposed, Trials, Unfinished
+from thiessen.figures.trials import MOST_UNFINISHED, Curve, Proposed, Trials, Unfinished
 from thiessen.search.history import BROKEN
 from thiessen.space import Config, Space
 
@@ -76,7 +76,7 @@ def of_journal(
             for each in trials
             if each["number"] not in latest
         ][:MOST_UNFINISHED],
-        latest=[_proposed(each) for each in trials[-LATEST:] if each["origin"] == "proposed"],
+        latest=[_proposed(each) for each in trials if each["origin"] == "proposed"],
         curves={number: _curve(entry.get("curve", ())) for number, entry in latest.items()},
         **_columns(space, ended),
     )

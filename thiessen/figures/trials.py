@@ -71,10 +71,11 @@ class Trials:
     neighbours: int = 1  # whose mean loss the strategy takes for the estimate
     metric: str | None = None  # that trials are stopped by
     unfinished: Sequence[Unfinished] = ()
-    latest: Sequence[Proposed] = ()  # oldest first
+    latest: Sequence[Proposed] = ()  # oldest first: at least those that have one of the last numbers
     curves: Mapping[int, Curve] = field(default_factory=dict)
     attempts: Sequence[Attempt] = ()
     now: float = 0.0  # seconds since 1970, where attempts run still
+    by_rank: bool = False  # whether colours go by ranks
     whole: "Trials | None" = None  # of which these are the first
 
     def __len__(self) -> int:
@@ -110,7 +111,7 @@ class Trials:
     def scale(self) -> Scale:
         """Which loss has which colour: the same from the first trial to the last."""
         whole = self.whole or self
-        return Scale.of(whole.losses[whole.succeeded], self.direction)
+        return Scale.of(whole.losses[whole.succeeded], self.direction, by_rank=self.by_rank)
 
     @cached_property
     def loss_axis(self) -> LossAxis:
@@ -125,12 +126,19 @@ class Trials:
         unfinished = max((each.number for each in whole.unfinished), default=-1)
         return max(int(whole.numbers.max(initial=-1)), unfinished)
 
-    def after(self, finished: int | None) -> "Trials":
-        """Return the study as it was when only so many trials had finished; as it is where that is all."""
-        if finished is None or finished >= len(self):
+    @property
+    def lately(self) -> list[Proposed]:
+        """The latest proposals, oldest first."""
+        last = self.last_number if self.whole is None else int(self.numbers.max(initial=-1))
+        return [each for each in self.latest if last - LATEST < each.number <= last]
+
+    def seen(self, *, after: int | None, by_rank: bool = False) -> "Trials":
+        """Return the study as it was when so many trials had finished, or as it is where that is all."""
+        if by_rank != self.by_rank:
+            return replace(self, by_rank=by_rank).seen(after=after, by_rank=by_rank)
+        if after is None or after >= len(self):
             return self
-        first = slice(finished)
-        last = int(self.numbers[first].max(initial=-1))
+        first = slice(after)
         return replace(
             self,
             numbers=self.numbers[first],
@@ -140,7 +148,6 @@ class Trials:
             is_broken=self.is_broken[first],
             known_points=self.points[first],
             unfinished=(),
-            latest=[each for each in self.latest if last - LATEST < each.number <= last],
             whole=self.whole or self,
         )
 
