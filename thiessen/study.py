@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from thiessen.figures import Figure, Others, Theme, Wanted
+    from thiessen.figures import Colour, Figure, Others, Theme, Wanted
 
 DEFAULT_PROJECT: Final = "default"  # of studies of which nobody says whose they are
 
@@ -213,6 +213,8 @@ class Study:
         y: str | None = None,
         others: "Others" = "best",
         candidates: int = 1,
+        after: int | None = None,
+        colour: "Colour" = "loss",
         metric: str | None = None,
         theme: "Theme" = "light",
     ) -> "go.Figure":
@@ -221,12 +223,22 @@ class Study:
         There are history, landscape, slice, parallel, importance, curves, timeline, distribution and
         interaction. `x` and `y` are the dimensions of those that have two. In a landscape the other
         dimensions stand where they are in the `best` config, or are `ignored`, and the candidates of so many
-        of the latest proposals are marked. `metric` is what curves are of. Raises FigureError.
+        of the latest proposals are marked. `after` shows the study as it was when so many trials had
+        finished. Colours go by the `loss` or its `rank`. `metric` is what curves are of. Raises FigureError.
         """
         from thiessen.figures import Wanted, check
         from thiessen.showing import shown
 
-        wanted = Wanted(x=x, y=y, others=others, candidates=candidates, metric=metric, theme=theme)
+        wanted = Wanted(
+            x=x,
+            y=y,
+            others=others,
+            candidates=candidates,
+            after=after,
+            colour=colour,
+            metric=metric,
+            theme=theme,
+        )
         check(name, wanted)
         return shown(self._keeper.figure(name, wanted))
 

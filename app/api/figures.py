@@ -1,7 +1,7 @@
 """Figures of a study, as plotly draws them."""
 
 from http import HTTPStatus
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import Field
@@ -13,7 +13,7 @@ from app.gate import needs
 from app.house import TheHouse
 from thiessen import contract
 from thiessen.contract.words import NO_NUL, NeverNull
-from thiessen.figures import MOST_CANDIDATES, Others, Theme, Wanted
+from thiessen.figures import MOST_CANDIDATES, Colour, Others, Theme, Wanted
 
 router = APIRouter(tags=["studies"])
 
@@ -29,6 +29,7 @@ Kind = Literal[
     "distribution",
     "interaction",
 ]
+MOST_FINISHED: Final = 2**31 - 1  # trials: what the databases count with
 Word = Annotated[str, Field(min_length=1, max_length=100, pattern=NO_NUL)]
 
 
@@ -56,13 +57,28 @@ async def read_figure(
         int,
         Query(ge=0, le=MOST_CANDIDATES, description="Of how many of the latest proposals they are marked."),
     ] = 1,
+    after: Annotated[
+        int | None,
+        NeverNull(),
+        Query(ge=0, le=MOST_FINISHED, description="As the study was when so many trials had finished."),
+    ] = None,
+    colour: Annotated[Colour, Query(description="What colours go by.")] = "loss",
     metric: Annotated[Word | None, NeverNull(), Query(description="What curves are of.")] = None,
     theme: Annotated[Theme, Query(description="For a light or for a dark page.")] = "light",
     if_none_match: Annotated[str | None, Header(description="The `ETag` of the one that is known.")] = None,
 ) -> Response:
     """Return a figure of a study as the JSON that plotly draws."""
     del who
-    wanted = Wanted(x=x, y=y, others=others, candidates=candidates, metric=metric, theme=theme)
+    wanted = Wanted(
+        x=x,
+        y=y,
+        others=others,
+        candidates=candidates,
+        after=after,
+        colour=colour,
+        metric=metric,
+        theme=theme,
+    )
     drawn = await house.figures.drawn(house.store, house.histories, project, name, figure, wanted)
     headers = {"ETag": f'"{drawn.tag}"', "Cache-Control": "private, no-cache"}
     if if_none_match is not None and drawn.tag in if_none_match:

@@ -26,10 +26,11 @@ from thiessen.space import Space
 
 PAGE: Final = 1000  # observations read at once
 PIECE: Final = 8192  # values written at once: a few hundred microseconds, in which nobody else runs
-MOST_CELLS: Final = 4_000_000  # kept at once, 32 MB; those of the study asked for last are kept in any case
+MOST_CELLS: Final = 8_000_000  # kept at once, 64 MB; those of the study asked for last are kept in any case
 
 Read = Callable[[Step[Any]], Any]
 _STATES: Final = [state.value for state in TrialState]
+_WORDS: Final = np.array(_STATES)
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,12 @@ class Shown:
 
     watermark: int
     finished: int
-    numbers: list[int]
-    states: list[str]
+    numbers: Array
+    states: Array  # strings
     losses: Array
     is_broken: Array  # whether it failed by a cause that speaks of its config
     codes: Array  # a row for each dimension
+    points: Array  # their unit coordinates, a row for each trial
     space: Space  # of these
 
 
@@ -63,12 +65,13 @@ class FinishedTrials:
         self._trials, self._states, self._losses = array("i"), bytearray(), array("d")
         self._broken = bytearray()
         self._codes: Array = np.empty((self._dimensions, PAGE))
+        self._points: Array = np.empty((PAGE, self._dimensions))
         self._row_of = array("i")  # of each trial, the latest; -1 without one
         self._counts = bytearray()  # of each row, whether it does
 
     @property
     def cells(self) -> int:
-        return self._codes.size
+        return self._codes.size + self._points.size
 
     def catch_up(self, read: Read, study_id: StudyId, observed: int) -> None:
         """Read the observations up to this one."""
@@ -89,8 +92,9 @@ class FinishedTrials:
         self._make_room(first + len(page))
         is_open = self.space.is_open  # there a config is what was asked for; else nobody knows what it was
         known = [each.config if each.is_asked or not is_open else {} for each in page]
-        codes = self._columns.table(known).codes
-        self._codes[:, first : first + len(page)] = codes.T
+        table = self._columns.table(known)
+        self._codes[:, first : first + len(page)] = table.codes.T
+        self._points[first : first + len(page)] = table.points
         for row, each in enumerate(page, start=first):
             self._trials.append(each.trial)
             self._states.append(_STATES.index(each.outcome))
@@ -103,26 +107,32 @@ class FinishedTrials:
             self._counts.append(each.outcome != TrialState.QUEUED)
 
     def _make_room(self, rows: int) -> None:
-        if rows > self._codes.shape[1]:
-            grown = np.empty((self._dimensions, max(rows, 2 * self._codes.shape[1])))
-            grown[:, : len(self._trials)] = self._codes[:, : len(self._trials)]
-            self._codes = grown
+        there, room = len(self._trials), self._codes.shape[1]
+        if rows > room:
+            room = max(rows, 2 * room)
+            codes, points = np.empty((self._dimensions, room)), np.empty((room, self._dimensions))
+            codes[:, :there], points[:there] = self._codes[:, :there], self._points[:there]
+            self._codes, self._points = codes, points
 
     def shown(self, most: int | None) -> Shown:
         """Return all, in the order they finished in, or so many: the best and, evenly spread, others."""
-        (rows,) = np.frombuffer(bytes(self._counts), bool).nonzero()
-        finished, losses = len(rows), np.array(self._losses)
-        if most is not None and finished > most:
-            rows = rows[_some(losses[rows], most)]
+        counts, losses = np.frombuffer(bytes(self._counts), bool), np.array(self._losses)
+        rows: Array | slice = slice(len(counts))  # a view: what was read is never changed
+        finished = int(counts.sum())
+        if finished < len(counts) or (most is not None and finished > most):
+            (rows,) = counts.nonzero()
+            if most is not None and finished > most:
+                rows = rows[_some(losses[rows], most)]
         trials, states = np.array(self._trials), np.frombuffer(bytes(self._states), np.uint8)
         return Shown(
             watermark=self.watermark,
             finished=finished,
-            numbers=trials[rows].tolist(),
-            states=[_STATES[state] for state in states[rows].tolist()],
+            numbers=trials[rows],
+            states=_WORDS[states[rows]],
             losses=losses[rows],
             is_broken=np.frombuffer(bytes(self._broken), bool)[rows],
             codes=self._codes[:, rows],
+            points=self._points[rows],
             space=self.space,
         )
 
@@ -184,9 +194,9 @@ def _pieces(study: Study, shown: Shown) -> Iterator[bytes]:
     head = {"watermark": shown.watermark, "trials": study.standing.trials, "finished": shown.finished}
     sign = study.spec.direction.loss(1.0)
     yield to_json(head)[:-1] + b',"columns":{"number":'
-    yield from _list(shown.numbers)
+    yield from _list(shown.numbers.tolist())
     yield b',"state":'
-    yield from _list(shown.states)
+    yield from _list(shown.states.tolist())
     yield b',"value":'
     yield from _list((sign * shown.losses).tolist())
     yield b',"config":{'

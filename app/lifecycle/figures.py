@@ -66,7 +66,7 @@ class Figures:
         known = self._known(tag)
         if known is not None:  # drawn while this one waited
             return known
-        trials = _with_more(store, study, _trials(study, shown), kind)
+        trials = _with_more(store, study, _trials(study, shown).seen(after=wanted.after), kind)
         try:
             written = to_json(figure(kind, trials, wanted))
         except FigureError as error:
@@ -90,7 +90,8 @@ class Figures:
 
 def _tag(standing: Standing, kind: str, wanted: Wanted) -> str:
     """Return what tells a figure from every other: of which moment of which study, and how it was wanted."""
-    moment = standing.observations if kind in SETTLED else standing.events
+    is_settled = kind in SETTLED or wanted.after is not None
+    moment = standing.observations if is_settled else standing.events
     said = to_json([__version__, standing.id, moment, kind, *astuple(wanted)])
     return sha256(said).hexdigest()[:32]
 
@@ -102,11 +103,12 @@ def _trials(study: Study, shown: Shown) -> Trials:
         study=spec.name,
         space=spec.space,
         direction=spec.direction.value,
-        numbers=np.array(shown.numbers, np.int64),
-        states=np.array(shown.states, dtype="U9"),
+        numbers=shown.numbers,
+        states=shown.states,
         losses=shown.losses,
         codes=shown.codes,
         is_broken=shown.is_broken & spec.failures_repel,
+        known_points=shown.points,
         neighbours=int(spec.strategy.get("neighbours") or 1),
         metric=None if spec.stopping is None else spec.stopping["metric"],
     )
@@ -114,10 +116,11 @@ def _trials(study: Study, shown: Shown) -> Trials:
 
 def _with_more(store: Store, study: Study, trials: Trials, kind: str) -> Trials:
     """Return them with what else this figure shows."""
-    if kind in {"history", "landscape", "curves"}:
+    if kind in {"history", "landscape", "curves"} and trials.whole is None:
         trials = replace(trials, unfinished=store.read(partial(_unfinished, study=study)))
     if kind == "landscape":
-        rows = store.read(partial(_latest, study=study))
+        numbers = study.standing.trials if trials.whole is None else trials.numbers.max(initial=-1) + 1
+        rows = store.read(partial(_latest, study=study, numbers=int(numbers)))
         latest = [
             proposed(row.number, row.config, row.reasons) for row in rows if row.origin is Origin.PROPOSED
         ]
@@ -139,9 +142,8 @@ def _unfinished(tx: Transaction, study: Study) -> list[Unfinished]:
     return sorted(found, key=lambda each: each.number)
 
 
-def _latest(tx: Transaction, study: Study) -> list[whole.Row]:
-    trials = study.standing.trials
-    return whole.rows(tx, study.id, max(trials - LATEST, 0), trials)
+def _latest(tx: Transaction, study: Study, numbers: int) -> list[whole.Row]:
+    return whole.rows(tx, study.id, max(numbers - LATEST, 0), numbers)
 
 
 def _curve(points: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, float]]]:

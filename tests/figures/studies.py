@@ -34,6 +34,13 @@ def train(trial):
     return far
 
 
+def run(study):
+    """Run it to its end."""
+    with study:
+        study.optimize(train, catch=RuntimeError)
+    return study
+
+
 @dataclass
 class Ending:
     """What came of a trial, as figures are told of it."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.figures.studies import SPACE, train
+from tests.figures.studies import SPACE, run, train
 from thiessen import ThiessenError, connect, open_study
 from thiessen.errors import StudyNotFound
 from thiessen.figures import FIGURES, FigureError, Wanted
@@ -24,12 +24,6 @@ def inside(database):
     """A client of a server in this process."""
     with connect(database) as client:
         yield client
-
-
-def run(study):
-    with study:
-        study.optimize(train, catch=RuntimeError)
-    return study
 
 
 def pictures(study):

@@ -221,6 +221,10 @@ def figure(
     others: Annotated[
         str, typer.Option(help="The other dimensions of a landscape: best or ignored.")
     ] = "best",
+    after: Annotated[
+        int | None, typer.Option(help="As the study was when so many trials had finished.", min=0)
+    ] = None,
+    colour: Annotated[str, typer.Option(help="What colours go by: loss or rank.")] = "loss",
     metric: Annotated[str | None, typer.Option(help="What curves are of.")] = None,
     theme: Annotated[str, typer.Option(help="For a light or for a dark page.")] = "light",
     server: Server = LOCAL,
@@ -236,7 +240,15 @@ def figure(
         raise CommandFailed(
             f"{output} is neither a page (.html) nor plotly's JSON (.json). Name one of these."
         )
-    wanted = Wanted(x=x, y=y, others=others, metric=metric, theme=theme)  # type: ignore[arg-type] # is checked
+    wanted = Wanted(
+        x=x,
+        y=y,
+        others=others,  # type: ignore[arg-type] # is checked
+        after=after,
+        colour=colour,  # type: ignore[arg-type]
+        metric=metric,
+        theme=theme,  # type: ignore[arg-type]
+    )
     try:
         check(kind, wanted)
     except FigureError as error:

@@ -21,11 +21,12 @@ from thiessen.figures import (
 )
 from thiessen.figures.theme import Figure, Theme
 from thiessen.figures.trials import Trials
-from thiessen.figures.wanted import MOST_CANDIDATES, FigureError, Others, Wanted
+from thiessen.figures.wanted import MOST_CANDIDATES, Colour, FigureError, Others, Wanted
 
 __all__ = [
     "FIGURES",
     "MOST_CANDIDATES",
+    "Colour",
     "Figure",
     "FigureError",
     "Others",
@@ -59,7 +60,9 @@ FIGURES: Final[Mapping[str, Callable[[Trials, Wanted], Figure]]] = MappingProxyT
 def figure(name: str, trials: Trials, wanted: Wanted) -> Figure:
     """Return a figure of a study as plotly's JSON. Raises FigureError."""
     check(name, wanted)
-    return FIGURES[name](trials, wanted)
+    found = FIGURES[name](trials.seen(after=wanted.after, by_rank=wanted.colour == "rank"), wanted)
+    found["layout"]["meta"]["finished"] = len(trials.whole or trials)
+    return found
 
 
 def side_by_side(searches: Mapping[str, Trials], wanted: Wanted) -> Figure:
@@ -73,10 +76,16 @@ def check(name: str, wanted: Wanted) -> None:
         near = get_close_matches(name, FIGURES, n=1)
         meant = f" Did you mean {near[0]!r}?" if near else ""
         raise FigureError(f"{name!r} is no figure; there are {', '.join(FIGURES)}.{meant}")
-    for what, said, choices in (("theme", wanted.theme, Theme), ("others", wanted.others, Others)):
+    for what, said, choices in (
+        ("theme", wanted.theme, Theme),
+        ("others", wanted.others, Others),
+        ("colour", wanted.colour, Colour),
+    ):
         if said not in get_args(choices):
             raise FigureError(f"{what}: {said!r} is none of {', '.join(get_args(choices))}.")
     if not 0 <= wanted.candidates <= MOST_CANDIDATES:
         raise FigureError(
             f"candidates: of 0 to {MOST_CANDIDATES} proposals they are drawn; got {wanted.candidates}."
         )
+    if wanted.after is not None and wanted.after < 0:
+        raise FigureError(f"after: it counts finished trials and is at least 0; got {wanted.after}.")

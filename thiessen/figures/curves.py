@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import LossAxis
 from thiessen.figures.scale import Scale
-from thiessen.figures.theme import THEMES, Figure, Theme, axis, axis_title, drawn, note
+from thiessen.figures.table import ROWS
+from thiessen.figures.theme import THEMES, Figure, Table, Theme, axis, axis_title, drawn, note
 from thiessen.figures.trials import Curve, Trials
 from thiessen.figures.wanted import FigureError, Wanted
 
@@ -48,14 +50,23 @@ class Numbers:
 
 def chosen(trials: Trials) -> list[int]:
     """Return the trials whose curves are looked at: the best, others evenly spread, and some that run."""
-    order = np.argsort(np.where(trials.succeeded, trials.losses, np.inf), kind="stable")
-    best = trials.numbers[order[:BEST_LINES]]
-    others = trials.numbers[np.sort(order[BEST_LINES:])]
-    running = [each.number for each in trials.unfinished if each.state == "running"][-RUNNING_LINES:]
-    room = MOST_LINES - BEST_LINES - len(running)
+    return [*trials.numbers[_places(trials)].tolist(), *_running(trials)]
+
+
+def _places(trials: Trials) -> Array:
+    """Return the places of the finished ones among them."""
+    best = marks.best(np.where(trials.succeeded, trials.losses, np.inf), BEST_LINES)
+    is_other = np.ones(len(trials), bool)
+    is_other[best] = False
+    others = np.flatnonzero(is_other)
+    room = MOST_LINES - BEST_LINES - len(_running(trials))
     if len(others) > room:
         others = others[np.linspace(0, len(others) - 1, room).astype(np.intp)]
-    return [*best.tolist(), *others.tolist(), *running]
+    return np.concatenate([best, others])
+
+
+def _running(trials: Trials) -> list[int]:
+    return [each.number for each in trials.unfinished if each.state == "running"][-RUNNING_LINES:]
 
 
 def numbers(trials: Trials, wanted: Wanted) -> Numbers:
@@ -63,16 +74,18 @@ def numbers(trials: Trials, wanted: Wanted) -> Numbers:
     looked_at = chosen(trials)
     curves = {number: trials.curves[number] for number in looked_at if trials.curves.get(number)}
     metric = _metric(curves.values(), wanted.metric or trials.metric, is_asked=wanted.metric is not None)
-    scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
+    scale = trials.scale
     most = max(MOST_POINTS // max(len(curves), 1), 2)
-    state_of = {each.number: each.state for each in trials.unfinished} | dict(
-        zip(trials.numbers.tolist(), trials.states.tolist(), strict=True)
-    )
-    loss_of = dict(
-        zip(trials.numbers[trials.succeeded].tolist(), trials.losses[trials.succeeded], strict=True)
-    )
+    places = _places(trials).tolist()
+    ended = {int(trials.numbers[place]): place for place in places}
+    state_of = dict.fromkeys(looked_at, "running") | {
+        number: str(trials.states[place]) for number, place in ended.items()
+    }
+    loss_of = {
+        number: float(trials.losses[place]) for number, place in ended.items() if trials.succeeded[place]
+    }
     lines = [
-        _line(number, str(state_of[number]), curves[number], metric, loss_of.get(number), scale, most)
+        _line(number, state_of[number], curves[number], metric, loss_of.get(number), scale, most)
         for number in curves
     ]
     lines = [line for line in lines if any(value is not None for value in line.values)]
@@ -150,6 +163,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="curves",
         title="Learning curves",
         caption=_caption(shown),
+        table=_table(shown),
         height=300,
         legend=bool(ended or running),
         right=96,
@@ -213,6 +227,15 @@ def _labels(shown: Numbers, leading: Sequence[Line], theme: Theme) -> list[Figur
         where = {"x": 1, "y": height, "xanchor": "left", "yanchor": "middle", "xshift": 6}
         labels.append(note(theme, told, font={"size": 12, "color": colour}, **where))
     return labels
+
+
+def _table(shown: Numbers) -> Table:
+    """Return how the curves end, that of the best first."""
+    rows = [
+        (line.number, line.state, line.steps[-1], text.short(line.values[-1]))
+        for line in shown.lines[: -ROWS - 1 : -1]
+    ]
+    return Table(["trial", "state", "last step", text.name(shown.metric or "value")], rows)
 
 
 def _caption(shown: Numbers) -> str:

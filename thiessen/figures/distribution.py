@@ -10,7 +10,8 @@ from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import LossAxis
 from thiessen.figures.scale import Scale
-from thiessen.figures.theme import THEMES, Figure, Theme, axis, axis_title, drawn, note
+from thiessen.figures.table import ROWS
+from thiessen.figures.theme import THEMES, Figure, Table, Theme, axis, axis_title, drawn, note
 from thiessen.figures.trials import Trials
 
 FEWEST: Final = 8  # bars
@@ -34,10 +35,10 @@ class Numbers:
 
 def numbers(trials: Trials) -> Numbers:
     """Return the numbers of the figure."""
-    losses = trials.losses[trials.succeeded]
+    losses = np.sort(trials.losses[trials.succeeded])  # in which quantiles are found soon
     values = trials.values(losses)
-    loss_axis = LossAxis.of(values, trials.direction)
-    scale = Scale.of(losses, trials.direction)
+    loss_axis = trials.loss_axis
+    scale = trials.scale
     inside = values[loss_axis.at(values) == values]
     scaled = np.log(inside) if loss_axis.is_log else inside
     counts, edges = (
@@ -105,6 +106,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="distribution",
         title="Distribution",
         caption=_caption(shown),
+        table=_table(shown),
         height=240,
         above=18,
         xaxis=ends,
@@ -120,6 +122,15 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         ),
         annotations=[note(theme, "trials", x=0, y=1, xanchor="right", yanchor="bottom", yshift=4, xshift=10)],
     )
+
+
+def _table(shown: Numbers) -> Table:
+    rows = [
+        (text.short(low), text.short(high), many)
+        for low, high, many in zip(shown.edges[:-1], shown.edges[1:], shown.counts, strict=True)
+        if many
+    ]
+    return Table(["from", "to", "trials"], rows[:ROWS])
 
 
 def _caption(shown: Numbers) -> str:

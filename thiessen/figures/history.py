@@ -10,7 +10,8 @@ from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import LossAxis
 from thiessen.figures.scale import Scale
-from thiessen.figures.theme import THEMES, Figure, Theme, axis, axis_title, drawn, note
+from thiessen.figures.table import of_trials
+from thiessen.figures.theme import THEMES, Figure, Table, Theme, axis, axis_title, drawn, note
 from thiessen.figures.trials import Trials
 
 UNFINISHED: Final = ("running", "queued")
@@ -37,19 +38,19 @@ class Numbers:
     density: Sequence[Sequence[float]] | None  # of the trials that are no marks: a row for each step up
     density_x: Sequence[float]  # the edges of its columns
     density_y: Sequence[float]  # and of its rows
+    table: Table
 
 
 def numbers(trials: Trials) -> Numbers:
     """Return the numbers of the figure."""
     values = trials.values(trials.losses)
-    loss_axis = LossAxis.of(values[trials.succeeded], trials.direction)
-    scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
+    loss_axis = trials.loss_axis
+    scale = trials.scale
     drawn_at = loss_axis.at(values)
     shown, others = marks.some(np.where(trials.succeeded, trials.losses, np.nan))
     best_number, best_value = _best_so_far(trials)
     unfinished = [(each.number, each.state) for each in trials.unfinished]
-    last = max([-1, *trials.numbers[-1:].tolist(), *(number for number, _ in unfinished)])
-    last = max(last, int(trials.numbers.max(initial=-1)))
+    last = trials.last_number
     counts, across, up = _density(trials, drawn_at, others, loss_axis, last)
     return Numbers(
         trials=len(trials),
@@ -69,6 +70,7 @@ def numbers(trials: Trials) -> Numbers:
         density=counts,
         density_x=across,
         density_y=up,
+        table=of_trials(trials, ()),
     )
 
 
@@ -127,6 +129,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="history",
         title="History",
         caption=_caption(shown),
+        table=shown.table,
         height=300,
         legend=len(traces) > 1,
         right=28,

@@ -9,7 +9,7 @@ import numpy as np
 from thiessen.elementwise import Array
 from thiessen.figures import text
 from thiessen.figures.forest import TREES, Analysis, analysed
-from thiessen.figures.theme import MONO, THEMES, Figure, Theme, axis, axis_title, drawn
+from thiessen.figures.theme import MONO, THEMES, Figure, Table, Theme, axis, axis_title, drawn
 from thiessen.figures.trials import Trials
 
 FEWEST: Final = 20  # trials: with fewer nothing is said
@@ -154,6 +154,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="importance",
         title="Importance",
         caption=_caption(shown),
+        table=_table(shown),
         height=max(len(shares) * 26, 60),
         left=24 + round(7.4 * long),
         right=32,
@@ -185,6 +186,14 @@ def _percent(each: Share) -> str:
 
 def _of_hundred(share: float) -> str:
     return "< 1 %" if 0 < share < 0.01 else f"{max(share, 0.0):.0%}".replace("%", " %")
+
+
+def _table(shown: Numbers) -> Table:
+    rows = [
+        (" × ".join(map(text.name, each.names)), *map(_of_hundred, (each.share, each.low, each.high)))  # noqa: RUF001
+        for each in shown.shares
+    ]
+    return Table(["dimensions", "share", "a tenth of the trees below", "a tenth above"], rows)
 
 
 def _caption(shown: Numbers) -> str:

@@ -13,7 +13,8 @@ from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import Axis
 from thiessen.figures.scale import ROOM, Scale
-from thiessen.figures.theme import THEMES, Figure, Theme, colours, drawn, note, upright
+from thiessen.figures.table import ROWS, of_trials
+from thiessen.figures.theme import THEMES, Figure, Table, Theme, colours, drawn, note, upright
 from thiessen.figures.trials import Trials
 from thiessen.figures.wanted import FigureError, Wanted, two
 
@@ -49,6 +50,7 @@ class Numbers:
     y_edges: Sequence[float]
     panels: Sequence[Panel]
     scale: Scale
+    table: Table
 
 
 def numbers(searches: Mapping[str, Trials], wanted: Wanted) -> Numbers:
@@ -56,8 +58,9 @@ def numbers(searches: Mapping[str, Trials], wanted: Wanted) -> Numbers:
     first = _alike(searches)
     names = two(first.space, wanted)
     across, up = (Axis(name, first.space.dimensions[name]) for name in names)
-    losses = np.concatenate([each.losses[each.succeeded] for each in searches.values()])
-    scale = Scale.of(losses, first.direction)
+    wholes = [each.whole or each for each in searches.values()]
+    losses = np.concatenate([each.losses[each.succeeded] for each in wholes])
+    scale = Scale.of(losses, first.direction, by_rank=first.by_rank)
     most = marks.MOST_MARKS // len(searches)
     return Numbers(
         x=across,
@@ -66,7 +69,19 @@ def numbers(searches: Mapping[str, Trials], wanted: Wanted) -> Numbers:
         y_edges=_edges(up, FIELDS[1]),
         panels=[_panel(name, each, across, up, scale, most) for name, each in searches.items()],
         scale=scale,
+        table=_table(searches, names),
     )
+
+
+def _table(searches: Mapping[str, Trials], names: Sequence[str]) -> Table:
+    """Return the best trials of each search."""
+    tables = {study: of_trials(trials, names) for study, trials in searches.items()}
+    rows = [
+        (text.name(study), *row)
+        for study, table in tables.items()
+        for row in table.rows[: ROWS // len(tables)]
+    ]
+    return Table(["study", *next(iter(tables.values())).columns], rows)
 
 
 def _alike(searches: Mapping[str, Trials]) -> Trials:
@@ -90,13 +105,14 @@ def _edges(axis: Axis, fields: int) -> list[float]:
 
 
 def _panel(name: str, trials: Trials, across: Axis, up: Axis, scale: Scale, most: int) -> Panel:
-    points = trials.points[:, [trials.place(across.name), trials.place(up.name)]]
-    places = np.flatnonzero(~np.isnan(points).any(axis=1))
-    losses = np.where(trials.succeeded[places], trials.losses[places], np.nan)
+    x, y = (trials.points[:, trials.place(axis.name)] for axis in (across, up))
+    places = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
+    losses = np.where(trials.succeeded, trials.losses, np.nan)[places]
     shown, others = marks.some(losses, most, min(marks.KEPT, most // 2))
-    fields = (
-        _fields(points[places[others]], scale.places(losses[others]), across, up) if len(others) else None
-    )
+    fields = None
+    if len(others):
+        there = places[others]
+        fields = _fields(x[there], y[there], scale.places(losses[others]), across, up)
     shown = places[shown]
     best = np.flatnonzero(shown == -1 if trials.best is None else shown == trials.best)
     return Panel(
@@ -104,8 +120,8 @@ def _panel(name: str, trials: Trials, across: Axis, up: Axis, scale: Scale, most
         trials=len(trials),
         number=trials.numbers[shown].tolist(),
         state=trials.states[shown].tolist(),
-        x=marks.plain(across.among(points[shown, 0], trials.numbers[shown])),
-        y=marks.plain(up.among(points[shown, 1], trials.numbers[shown])),
+        x=marks.plain(across.among(x[shown], trials.numbers[shown])),
+        y=marks.plain(up.among(y[shown], trials.numbers[shown])),
         value=marks.plain(trials.values(trials.losses[shown])),
         place=marks.plain(np.round(scale.places(trials.losses[shown]), 3)),
         best=int(best[0]) if len(best) else None,
@@ -113,17 +129,19 @@ def _panel(name: str, trials: Trials, across: Axis, up: Axis, scale: Scale, most
     )
 
 
-def _fields(points: Array, places: Array, across: Axis, up: Axis) -> list[list[float | None]]:
+def _fields(x: Array, y: Array, places: Array, across: Axis, up: Axis) -> list[list[float | None]]:
     """Return the mean place of the succeeded trials in each field, None where there is none."""
     is_in = ~np.isnan(places)
-    ends = [(0.0, 1.0) if axis.is_ordered else (-0.5, len(axis.choices or ()) - 0.5) for axis in (across, up)]
     many = [
         fields if axis.is_ordered else len(axis.choices or ())
         for axis, fields in zip((across, up), FIELDS, strict=True)
     ]
-    where: Any = {"bins": (many[1], many[0]), "range": (ends[1], ends[0])}
-    counts, _, _ = np.histogram2d(points[is_in, 1], points[is_in, 0], **where)
-    sums, _, _ = np.histogram2d(points[is_in, 1], points[is_in, 0], weights=places[is_in], **where)
+    columns, rows = (
+        marks.binned(units[is_in], *((0.0, 1.0) if axis.is_ordered else (-0.5, fields - 0.5)), fields)
+        for units, axis, fields in zip((x, y), (across, up), many, strict=True)
+    )
+    counts = marks.totals(columns, rows, many[0], many[1])
+    sums = marks.totals(columns, rows, many[0], many[1], places[is_in])
     with np.errstate(invalid="ignore"):
         means = sums / counts
     return [marks.plain(np.round(row, 3)) for row in means]
@@ -167,6 +185,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="interaction",
         title="Interaction" if many == 1 else "Side by side",
         caption=_caption(shown),
+        table=shown.table,
         height=height,
         legend=True,
         left=shown.y.room,

@@ -1,24 +1,30 @@
 """The nearest-neighbour model that the search believes in, on two of its dimensions."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
+from thiessen.columns import values_of
 from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import Axis
 from thiessen.figures.cells import cells, centre
 from thiessen.figures.scale import ROOM, Scale
-from thiessen.figures.theme import THEMES, Figure, Theme, colours, drawn, upright
+from thiessen.figures.table import of_trials, said
+from thiessen.figures.theme import THEMES, Figure, Table, Theme, colours, drawn, upright
 from thiessen.figures.trials import Trials, on
 from thiessen.figures.wanted import Others, Wanted, two
+from thiessen.search.landscape import Landscape
 from thiessen.space import Config, Dimension
 
 MOST_CELLS: Final = 2000  # trials in the model: beyond, it is drawn on a grid
 HEIGHT: Final = 440  # pixels
 GRID: Final = 96  # points of it along an axis
+MOST_TREES: Final = 16  # built for one figure
+NEAR: Final = 1e-9  # squared distances so close may be one, for all that a tree can tell
 CROWDED: Final = 300  # marks, from which on they are smaller
 WHITE: Final = "#ffffff"
 THIN: Final[Mapping[str, str]] = {"pruned": "line-ew", "refused": "x-thin"}  # marks without an inside
@@ -53,6 +59,7 @@ class Mark:
     y: float
     state: str  # of a trial; `kept` and `refused` of candidates
     told: str
+    at: str = ""  # its values in the two dimensions, in words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +78,9 @@ class Numbers:
     left_out: int  # trials without a mark, as there are too many
     best: Mark | None
     scale: Scale
+    walk: Sequence[int]  # the numbers of succeeded trials that have marks, from the best to the worst
+    by_rank: bool  # whether colours go by ranks
+    table: Table
 
 
 def numbers(trials: Trials, wanted: Wanted) -> Numbers:
@@ -78,8 +88,8 @@ def numbers(trials: Trials, wanted: Wanted) -> Numbers:
     names = two(trials.space, wanted)
     across, up = (Axis(name, trials.space.dimensions[name]) for name in names)
     section = Section(trials if wanted.others == "best" else on(trials, names), *names)
-    scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
-    is_exact = section.is_plain and len(section.model) <= MOST_CELLS
+    scale = trials.scale
+    is_exact = section.is_plain and len(section) <= MOST_CELLS
     shown, left_out = marks.some(np.where(trials.succeeded, trials.losses, np.nan))
     best = trials.best
     return Numbers(
@@ -87,15 +97,27 @@ def numbers(trials: Trials, wanted: Wanted) -> Numbers:
         y=up,
         others=wanted.others,
         fixed=section.fixed,
-        model=len(section.model),
+        model=len(section),
         neighbours=trials.neighbours,
         cells=_cells(section, across, up, scale) if is_exact else [],
-        grid=None if is_exact or not len(section.model) else _grid(section, across, up, scale),
+        grid=None if is_exact or not len(section) else _grid(section, across, up, scale),
         marks=[*_trials(trials, names, shown, across, up), *_candidates(trials, wanted, across, up)],
         left_out=len(left_out),
-        best=None if best is None else next(_trials(trials, names, [best], across, up), None),
+        best=None if best is None else next(iter(_trials(trials, names, [best], across, up)), None),
         scale=scale,
+        walk=_walk(trials, shown),
+        by_rank=trials.by_rank,
+        table=of_trials(trials, names),
     )
+
+
+def _walk(trials: Trials, shown: Array) -> list[int]:
+    """Return the numbers of those that succeeded among these places, from the best to the worst."""
+    places = shown[trials.succeeded[shown]]
+    numbers: list[int] = trials.numbers[
+        places[np.lexsort((trials.numbers[places], trials.losses[places]))]
+    ].tolist()
+    return numbers
 
 
 class Section:
@@ -103,7 +125,7 @@ class Section:
 
     def __init__(self, trials: Trials, x: str, y: str) -> None:
         self.trials = trials
-        self.model = trials.landscape
+        self._points = trials.points[trials.teaches]
         self._names = list(trials.space.dimensions)
         self._dimensions: list[Dimension] = list(trials.space.dimensions.values())
         self._axes = [trials.place(x), trials.place(y)]
@@ -111,6 +133,9 @@ class Section:
         self._units = self._start()
         columns = trials.columns
         [self.here] = columns.encoded(columns.decoded(self._units[np.newaxis]))  # a config on the plane
+
+    def __len__(self) -> int:
+        return len(self._points)
 
     def _start(self) -> Array:
         """Return where each dimension stands, as decoding takes it: the middle where the best has none."""
@@ -157,25 +182,74 @@ class Section:
 
     def diagram(self) -> list[list[tuple[float, float]]]:
         """Return the corners of the cells, in unit coordinates."""
-        points = self.trials.points[self.trials.teaches]
-        return cells(points[:, self._axes], self._offsets(points)) if len(points) else []
+        if not len(self):
+            return []
+        return cells(self._points[:, self._axes], self._offsets(self.here, self._others))
 
-    def _offsets(self, points: Array) -> Array:
-        """Return the squared distances from the plane, as the search adds them up."""
-        total = np.zeros(len(points))
-        for at in self._others:
-            away = points[:, at] - self.here[at]
+    def _offsets(self, here: Array, others: Sequence[int]) -> Array:
+        """Return the squared distances of the trials from here along these, as the search adds them up."""
+        total = np.zeros(len(self))
+        for at in others:
+            theirs = self._points[:, at]
+            away = theirs - here[at]
             squared = away**2 if self._dimensions[at].ordered else (away != 0).astype(float)
-            is_in, is_here = ~np.isnan(points[:, at]), not np.isnan(self.here[at])
+            is_in, is_here = ~np.isnan(theirs), not np.isnan(here[at])
             total += np.where(is_in & is_here, squared, is_in != is_here)
         return total
 
     def expected(self, points: Array) -> tuple[Array, list[int | None]]:
         """Return the loss expected at points, NaN where none is known, and the nearest trials."""
-        found = self.model.nearest_each(points, neighbours=self.trials.neighbours)
-        worst = self.model.worst
+        model = self._model(points)
+        found = model.nearest_each(points, neighbours=self.trials.neighbours)
+        counted = self.trials.counted[self.trials.teaches]
+        worst = counted[np.isfinite(counted)].max(initial=-np.inf)
         losses = [np.nan if each.diverged else each.estimate(worst) for each in found]
         return np.array(losses), [each.trial for each in found]
+
+    def _model(self, points: Array) -> Landscape:
+        """Return the model, without trials that are near to none of these points where there are many."""
+        trials, teaches = self.trials, self.trials.teaches
+        near = self._near(points) if len(self) > MOST_CELLS else None
+        if near is None:
+            return trials.landscape
+        model, numbers, losses = Landscape(trials.space), trials.numbers[teaches], trials.counted[teaches]
+        model.observe_each(numbers[near].tolist(), self._points[near], losses[near].tolist())
+        return model
+
+    def _near(self, points: Array) -> Array | None:
+        """Return the places of the trials that are in the neighbourhood of one of the points.
+
+        Points that differ along the axes alone see each trial at the same offset: so as many as there are
+        dimensions become two axes and the root of an offset, in which a tree finds neighbours. None where the
+        points differ in too many other ways.
+        """
+        from scipy.spatial import cKDTree
+
+        names, trials, space = self._names, self.trials, self.trials.space
+        along = [at for at in self._axes if self._dimensions[at].ordered and not space.may_lack(names[at])]
+        others = [at for at in range(len(names)) if at not in along]
+        _, firsts, groups = np.unique(
+            np.nan_to_num(points[:, others], nan=-1.0), axis=0, return_index=True, return_inverse=True
+        )
+        if len(firsts) > MOST_TREES:
+            return None
+        near: list[Array] = []
+        for group, first in enumerate(firsts):
+            roots = np.sqrt(self._offsets(points[first], others))
+            tree = cKDTree(np.column_stack([self._points[:, along], roots]), balanced_tree=False)
+            asked = points[groups.ravel() == group][:, along]
+            asked = np.column_stack([asked, np.zeros(len(asked))])
+            near.append(_nearest(tree, asked, trials.neighbours))
+        return np.unique(np.concatenate(near))
+
+
+def _nearest(tree: Any, asked: Array, neighbours: int) -> Array:
+    """Return everyone who is among so many nearest of one of the points, or as near as the last of these."""
+    distances, found = tree.query(asked, k=neighbours + 1)
+    reach = np.sqrt(distances[:, -2] ** 2 + NEAR)
+    is_tied = distances[:, -1] <= reach
+    tied = tree.query_ball_point(asked[is_tied], reach[is_tied])
+    return np.unique(np.concatenate([found[:, :-1].ravel(), *map(np.asarray, tied)]).astype(np.intp))
 
 
 def _cells(section: Section, across: Axis, up: Axis, scale: Scale) -> list[Cell]:
@@ -185,15 +259,16 @@ def _cells(section: Section, across: Axis, up: Axis, scale: Scale) -> list[Cell]
     middles = np.array([centre(corners) for corners in diagram])
     losses, nearest = section.expected(section.between(middles[:, 0], middles[:, 1]))
     places = _places(scale, losses)
+    x, y = (
+        marks.rounded(axis.at(np.array([corner[at] for corners in diagram for corner in corners])))
+        for at, axis in enumerate((across, up))
+    )
+    ends = np.cumsum([0, *map(len, diagram)]).tolist()
     return [
-        Cell(
-            x=marks.rounded(across.at(np.array([x for x, _ in corners]))),
-            y=marks.rounded(up.at(np.array([y for _, y in corners]))),
-            trial=trial,
-            loss=None if np.isnan(loss) else loss,
-            place=place,
+        Cell(x=x[begin:end], y=y[begin:end], trial=trial, loss=None if np.isnan(loss) else loss, place=place)
+        for (begin, end), trial, loss, place in zip(
+            pairwise(ends), nearest, losses.tolist(), places, strict=True
         )
-        for corners, trial, loss, place in zip(diagram, nearest, losses.tolist(), places, strict=True)
     ]
 
 
@@ -225,60 +300,79 @@ def _steps(axis: Axis) -> tuple[list[float], Array]:
 
 
 def _trials(
-    trials: Trials, names: Sequence[str], places: Iterable[int], across: Axis, up: Axis
-) -> Iterator[Mark]:
-    """Yield the marks of finished trials."""
-    at = [trials.place(name) for name in names]
-    points = trials.points[:, at]
-    for place in places:
-        number = int(trials.numbers[place])
-        loss = trials.losses[place]
-        told = f"trial {number}" + ("" if np.isnan(loss) else f": {text.short(trials.value(loss))}")
-        found = _mark(points[place], number, str(trials.states[place]), told, across, up)
-        if found is not None:
-            yield found
+    trials: Trials, names: Sequence[str], places: Sequence[int] | Array, across: Axis, up: Axis
+) -> list[Mark]:
+    """Return the marks of finished trials."""
+    there = np.asarray(places, np.intp)
+    values = trials.values(trials.losses[there]).tolist()
+    numbers, at = trials.numbers[there], [trials.place(name) for name in names]
+    told = [
+        f"trial {number}" + ("" if np.isnan(value) else f": {text.short(value)}")
+        for number, value in zip(numbers.tolist(), values, strict=True)
+    ]
+    configs = [
+        [said(value) for value in values_of(axis.dimension, trials.codes[place, there])]
+        for axis, place in zip((across, up), at, strict=True)
+    ]
+    words = [f"at {_named(across)} {x}, {_named(up)} {y}" for x, y in zip(*configs, strict=True)]
+    return _marks(
+        trials.points[there][:, at], numbers, trials.states[there].tolist(), told, words, across, up
+    )
+
+
+def _named(axis: Axis) -> str:
+    return text.name(axis.name)
 
 
 def _candidates(trials: Trials, wanted: Wanted, across: Axis, up: Axis) -> list[Mark]:
     """Return the marks of what has not finished, and of the candidates of the latest proposals."""
-    latest = trials.latest[-wanted.candidates :] if wanted.candidates else ()
+    latest = trials.lately[-wanted.candidates :] if wanted.candidates else ()
     kept = {each.number for each in latest}
     found = [
-        _mark(
-            _point(trials, each.config, across, up),
-            each.number,
-            each.state,
-            f"trial {each.number}",
-            across,
-            up,
-        )
+        (each.config, each.number, str(each.state), f"trial {each.number}")
         for each in trials.unfinished
         if each.number not in kept
     ]
     for each in latest:
-        told = f"kept: trial {each.number}"
-        found.append(_mark(_point(trials, each.config, across, up), each.number, "kept", told, across, up))
-        for config in each.refused:
-            told = f"refused before trial {each.number}"
-            found.append(_mark(_point(trials, config, across, up), each.number, "refused", told, across, up))
-    return [each for each in found if each is not None]
+        found.append((each.config, each.number, "kept", f"kept: trial {each.number}"))
+        told = f"refused before trial {each.number}"
+        found += [(config, each.number, "refused", told) for config in each.refused]
+    points = np.array([_point(trials, config, across, up) for config, *_ in found]).reshape(-1, 2)
+    _, numbers, states, told_of_each = zip(*found, strict=True) if found else ((), (), (), ())
+    words = [
+        f"at {_named(across)} {said(config.get(across.name))}, {_named(up)} {said(config.get(up.name))}"
+        for config, *_ in found
+    ]
+    return _marks(points, np.array(numbers), states, told_of_each, words, across, up)
 
 
-def _point(trials: Trials, config: Config, across: Axis, up: Axis) -> Array:
+def _point(trials: Trials, config: Config, across: Axis, up: Axis) -> list[float]:
     dimensions = trials.space.dimensions
     names = (across.name, up.name)
-    return np.array([dimensions[name].encode(config[name]) if name in config else np.nan for name in names])
+    return [dimensions[name].encode(config[name]) if name in config else np.nan for name in names]
 
 
-def _mark(point: Array, number: int, state: str, told: str, across: Axis, up: Axis) -> Mark | None:
-    """Return a mark, None where one of the two dimensions is inactive."""
-    if np.isnan(point).any():
-        return None
-    x, y = (
-        float(axis.among(point[place : place + 1], np.array([number]))[0])
-        for place, axis in enumerate((across, up))
-    )
-    return Mark(x=float(f"{x:.6g}"), y=float(f"{y:.6g}"), state=state, told=told)
+def _marks(
+    points: Array,
+    numbers: Array,
+    states: Sequence[str],
+    told: Sequence[str],
+    words: Sequence[str],
+    across: Axis,
+    up: Axis,
+) -> list[Mark]:
+    """Return marks, none where one of the two dimensions is inactive."""
+    x, y = (axis.among(points[:, at], numbers).tolist() for at, axis in enumerate((across, up)))
+    return [
+        Mark(
+            x=float(f"{x[at]:.6g}"),
+            y=float(f"{y[at]:.6g}"),
+            state=states[at],
+            told=told[at],
+            at=words[at],
+        )
+        for at in np.flatnonzero(~np.isnan(points).any(axis=1)).tolist()
+    ]
 
 
 def picture(shown: Numbers, theme: Theme) -> Figure:
@@ -291,7 +385,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         if not there:
             continue
         look = _look(state, is_small=len(shown.marks) > CROWDED)
-        told = [each.told for each in there]
+        told = [f"{each.told} {each.at}" for each in there]
         if state in THIN:  # on a halo, and in the legend without
             halo = {**look, "line": {"width": 4.5, "color": WHITE}}
             plain = {**look, "line": {"width": 2, "color": tokens.ink}}
@@ -302,7 +396,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         else:
             traces.append(marks.trace(state, look, **where, text=told))
     if shown.best is not None:
-        traces.append(marks.star(theme, shown.best.x, shown.best.y, shown.best.told))
+        traces.append(marks.star(theme, shown.best.x, shown.best.y, f"{shown.best.told} {shown.best.at}"))
     if shown.cells or shown.grid is not None:
         traces.append(shown.scale.legend(theme, HEIGHT))
     return drawn(
@@ -311,11 +405,13 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="landscape",
         title="Landscape",
         caption=caption(shown),
+        table=shown.table,
         height=HEIGHT,
         legend=True,
         left=shown.y.room,
         right=40,
         bottom=ROOM,
+        meta={"walk": shown.walk},
         plot_bgcolor=tokens.sunken,
         xaxis=shown.x.layout(theme, most=6),
         yaxis=shown.y.layout(theme, title=False),
@@ -397,6 +493,8 @@ def caption(shown: Numbers) -> str:
         told += f"; {met}"
     elif shown.grid is not None:
         told += f"; on a grid, of {text.count(shown.model, 'trial')}"
+    if shown.by_rank:
+        told += "; colours go by rank"
     if shown.left_out:
         told += f". Marks are the best {marks.KEPT} and the latest {marks.KEPT} trials"
     return told + "."

@@ -10,7 +10,8 @@ from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import Axis
 from thiessen.figures.scale import LEGEND, Scale
-from thiessen.figures.theme import MONO, THEMES, Figure, Theme, axis, drawn, note
+from thiessen.figures.table import of_trials
+from thiessen.figures.theme import MONO, THEMES, Figure, Table, Theme, axis, drawn, note
 from thiessen.figures.trials import Trials
 
 MOST_LINES: Final = 200
@@ -33,14 +34,14 @@ class Numbers:
     inactive: bool  # whether a line goes below an axis
     best: int | None  # the number of the best trial
     scale: Scale
+    table: Table
 
 
 def numbers(trials: Trials) -> Numbers:
     """Return the numbers of the figure."""
     (places,) = trials.succeeded.nonzero()
-    order = places[np.lexsort((-trials.numbers[places], -trials.losses[places]))]
-    shown = _some(order)
-    scale = Scale.of(trials.losses[places], trials.direction)
+    shown = _some(places[_from_the_worst(trials.losses[places], trials.numbers[places])])
+    scale = trials.scale
     names = list(trials.space.dimensions)[:MOST_AXES]
     axes = [Axis(name, trials.space.dimensions[name]) for name in names]
     units = trials.points[shown][:, : len(axes)]
@@ -58,7 +59,16 @@ def numbers(trials: Trials) -> Numbers:
         inactive=bool(np.isnan(units).any()),
         best=None if trials.best is None else int(trials.numbers[trials.best]),
         scale=scale,
+        table=of_trials(trials, names),
     )
+
+
+def _from_the_worst(losses: Array, numbers: Array) -> Array:
+    """Return the places from the worst to the best, of equal ones the last number first."""
+    order = np.argsort(-losses)
+    if (np.diff(losses[order]) < 0).all():  # no two are equal: then the quickest order is the only one
+        return order
+    return np.lexsort((-numbers, -losses))
 
 
 def _some(order: Array) -> Array:
@@ -102,6 +112,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="parallel",
         title="Parallel coordinates",
         caption=_caption(shown),
+        table=shown.table,
         height=340,
         left=56,
         right=72,
@@ -167,12 +178,7 @@ def _labels(shown: Numbers, theme: Theme) -> list[dict[str, Any]]:
     scale = shown.scale
     if shown.number and scale.worst > scale.best:
         for place in LEGEND:
-            worse = ("≥ " if scale.sign > 0 else "≤ ") if place == 1 else ""
-            labels.append(
-                _note(
-                    theme, worse + text.short(scale.value(place)), last, 1 - place, xanchor="left", xshift=12
-                )
-            )
+            labels.append(_note(theme, scale.told(place), last, 1 - place, xanchor="left", xshift=12))
     return labels
 
 

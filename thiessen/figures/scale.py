@@ -1,7 +1,7 @@
 """From losses to colours: one scale for cells, marks, lines and bars."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -18,23 +18,30 @@ ROOM: Final = 96  # pixels that it needs below the axis, with its title and all
 
 @dataclass(frozen=True)
 class Scale:
-    """Losses from the best to the 90th percentile. The square root gives detail to the good end."""
+    """Losses from the best to the 90th percentile, finer at the good end; or ranks."""
 
     best: float
     worst: float
     sign: float = 1.0  # -1 where the user's number is the loss with the other sign
+    ranked: Array | None = field(default=None, compare=False)  # all, in order, where colours go by ranks
 
     @classmethod
-    def of(cls, losses: Array, direction: str = "minimize") -> "Scale":
+    def of(cls, losses: Array, direction: str = "minimize", *, by_rank: bool = False) -> "Scale":
         """Return the scale of the finite ones among these losses."""
         finite = losses[np.isfinite(losses)]
         sign = 1.0 if direction == "minimize" else -1.0
         if not len(finite):
             return cls(0.0, 0.0, sign)
+        if by_rank:
+            return cls(float(finite.min()), float(finite.max()), sign, np.sort(finite))
         return cls(float(finite.min()), float(np.quantile(finite, SHARE)), sign)
 
     def places(self, losses: Array) -> Array:
         """Return for each loss its place between 0, the best, and 1; NaN for NaN."""
+        if self.ranked is not None and self.worst > self.best:
+            last = len(self.ranked) - 1
+            below, upto = (self.ranked.searchsorted(losses, side=side) for side in ("left", "right"))
+            return np.where(np.isnan(losses), np.nan, np.clip((below + upto - 1) / (2 * last), 0.0, 1.0))
         width = self.worst - self.best
         if not 0.0 < width < math.inf:
             return np.where(np.isnan(losses), np.nan, np.where(losses > self.best, 1.0, 0.0))
@@ -48,9 +55,7 @@ class Scale:
 
     def legend(self, theme: Theme, height: int) -> dict[str, Any]:
         """Return a trace that shows nothing but which colour is which value, below a figure so high."""
-        values = [self.value(place) for place in LEGEND]
-        told = [short(value) for value in values]
-        told[-1] = ("≥ " if self.sign > 0 else "≤ ") + told[-1]
+        told = [self.told(place) for place in LEGEND]
         is_one = self.worst <= self.best
         return {
             "type": "scatter",
@@ -87,4 +92,15 @@ class Scale:
 
     def value(self, place: float) -> float:
         """Return the user's number at a place of the scale."""
+        if self.ranked is not None:
+            return self.sign * float(np.quantile(self.ranked, place))
         return self.sign * (self.best + place**2 * (self.worst - self.best))
+
+    def told(self, place: float) -> str:
+        """Return what stands at a place of the scale."""
+        value = short(self.value(place))
+        if self.ranked is not None:
+            return f"{place:.0%}: {value}".replace("%", "\u202f%") if 0.0 < place < 1.0 else value
+        if place < 1.0:
+            return value
+        return ("≥ " if self.sign > 0 else "≤ ") + value

@@ -9,7 +9,8 @@ import numpy as np
 from thiessen.figures import marks, text
 from thiessen.figures.axes import Axis, LossAxis
 from thiessen.figures.scale import Scale
-from thiessen.figures.theme import MONO, THEMES, Figure, Theme, drawn, note
+from thiessen.figures.table import of_trials
+from thiessen.figures.theme import MONO, THEMES, Figure, Table, Theme, drawn, note
 from thiessen.figures.trials import Trials
 
 MOST_PANELS: Final = 12
@@ -42,13 +43,13 @@ class Numbers:
     axis: LossAxis
     scale: Scale
     left_out: int  # trials of each panel that have no mark
+    table: Table
 
 
 def numbers(trials: Trials) -> Numbers:
     """Return the numbers of the figure."""
-    values = trials.values(trials.losses)
-    loss_axis = LossAxis.of(values[trials.succeeded], trials.direction)
-    scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
+    loss_axis = trials.loss_axis
+    scale = trials.scale
     names = list(trials.space.dimensions)[:MOST_PANELS]
     most = marks.MOST_MARKS // len(names)
     losses = np.where(trials.succeeded, trials.losses, np.nan)
@@ -60,6 +61,7 @@ def numbers(trials: Trials) -> Numbers:
         axis=loss_axis,
         scale=scale,
         left_out=len(left_out),
+        table=of_trials(trials, names),
     )
 
 
@@ -107,6 +109,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="slice",
         title="Slices",
         caption=_caption(shown),
+        table=shown.table,
         height=height,
         legend=bool(traces),
         above=22,

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from thiessen.columns import Columns
-from thiessen.figures.trials import LATEST, MOST_UNFINISHED, Curve, Proposed, Trials, Unfinished
+from thiessen.figures.trials import MOST_UNFINISHED, Curve, Proposed, Trials, Unfinished
 from thiessen.search.history import BROKEN
 from thiessen.space import Config, Space
 
@@ -76,7 +76,7 @@ def of_journal(
             for each in trials
             if each["number"] not in latest
         ][:MOST_UNFINISHED],
-        latest=[_proposed(each) for each in trials[-LATEST:] if each["origin"] == "proposed"],
+        latest=[_proposed(each) for each in trials if each["origin"] == "proposed"],
         curves={number: _curve(entry.get("curve", ())) for number, entry in latest.items()},
         **_columns(space, ended),
     )
@@ -100,12 +100,13 @@ def _columns(
     space: Space, ended: Sequence[tuple[int, str, Config, float | None, str | None]]
 ) -> dict[str, Any]:
     """Return the columns of trials: number, state, config, loss and cause of each."""
-    codes = Columns(space).table([config for _, _, config, _, _ in ended]).codes
+    table = Columns(space).table([config for _, _, config, _, _ in ended])
     return {
         "numbers": np.array([number for number, *_ in ended], np.int64),
         "states": np.array([state for _, state, *_ in ended], dtype="U9"),
         "losses": np.array([np.nan if loss is None else loss for *_, loss, _ in ended], float),
-        "codes": codes.T,
+        "codes": table.codes.T,
+        "known_points": table.points,
         "is_broken": np.array(
             [state == "failed" and cause in BROKEN for _, state, _, _, cause in ended], bool
         ),

@@ -21,6 +21,13 @@ ENTRY: Final = 66  # pixels a word of it
 ABREAST: Final = 2  # of these on a phone
 
 
+class Table(NamedTuple):
+    """What a figure shows in words and numbers."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | float]]
+
+
 class Tokens(NamedTuple):
     """The colours of a theme. Losses have a scale of their own; the rest is ink on paper."""
 
@@ -102,18 +109,20 @@ def drawn(
     kind: str,
     title: str,
     caption: str,
+    table: Table,
     height: int = 440,
     legend: bool = False,
     left: int = 64,
     right: int = 24,
     bottom: int = 56,
     above: int = 0,
+    meta: Mapping[str, Any] | None = None,
     **layout: Any,
 ) -> Figure:
     """Return a figure: the traces, and a layout with its title and a caption that says what is shown.
 
     `layout.meta` repeats both for those who hear a figure, or put it where a title stands already: they take
-    `head` pixels away from its height and its upper margin.
+    `head` pixels away from its height and its upper margin. It has the numbers as a table too.
     """
     tokens = THEMES[theme]
     told = lines(caption)
@@ -125,7 +134,14 @@ def drawn(
     return {
         "data": list(traces),
         "layout": {
-            "meta": {"figure": kind, "title": title, "caption": caption, "head": head},
+            "meta": {
+                "figure": kind,
+                "title": title,
+                "caption": caption,
+                "head": head,
+                "table": table._asdict(),
+                **(meta or {}),
+            },
             "title": {
                 "text": title,
                 "subtitle": {"text": caption_html, "font": {"size": LABEL, "color": tokens.ink3}},

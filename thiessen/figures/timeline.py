@@ -9,7 +9,8 @@ import numpy as np
 
 from thiessen.figures import marks, text
 from thiessen.figures.scale import Scale
-from thiessen.figures.theme import MONO, THEMES, Figure, Theme, axis, axis_title, drawn
+from thiessen.figures.table import ROWS
+from thiessen.figures.theme import MONO, THEMES, Figure, Table, Theme, axis, axis_title, drawn
 from thiessen.figures.trials import Attempt, Trials
 
 MOST_ATTEMPTS: Final = 1000
@@ -57,7 +58,7 @@ def numbers(trials: Trials) -> Numbers:
         latest[each.worker, each.device] = each.start
     slots = sorted(sorted(latest, key=lambda slot: -latest[slot])[:MOST_ROWS])
     row_of = {slot: row for row, slot in enumerate(slots)}
-    scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
+    scale = trials.scale
     bars = [
         _bar(each, row_of[each.worker, each.device], trials.now, scale)
         for each in attempts
@@ -120,6 +121,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         kind="timeline",
         title="Slots",
         caption=_caption(shown),
+        table=_table(shown),
         height=many * ROW + 12,
         legend=bool(_states(shown)),
         left=24 + round(7.4 * max(map(len, names), default=4)),
@@ -251,6 +253,21 @@ def _span(seconds: float) -> str:
         if seconds >= size:
             return f"{int(seconds // size)} {unit} {int(seconds % size // part)} {smaller}"
     return f"{seconds:.3g} s"
+
+
+def _table(shown: Numbers) -> Table:
+    """Return the latest attempts, the last first."""
+    rows = [
+        (
+            bar.trial,
+            text.name(shown.rows[bar.row]),
+            bar.outcome,
+            text.instant(bar.start),
+            _span(bar.end - bar.start),
+        )
+        for bar in shown.bars[: -ROWS - 1 : -1]
+    ]
+    return Table(["trial", "slot", "outcome", "begun, UTC", "took"], rows)
 
 
 def _caption(shown: Numbers) -> str:

@@ -10,6 +10,7 @@ from thiessen.space import Space
 MOST_CANDIDATES: Final = 32  # proposals whose candidates are drawn
 
 Others = Literal["best", "ignored"]
+Colour = Literal["loss", "rank"]
 
 
 class FigureError(ValueError):
@@ -24,6 +25,8 @@ class Wanted:
     y: str | None = None
     others: Others = "best"  # where the other dimensions stand: at the best config, or anywhere
     candidates: int = 1  # of how many of the latest proposals they are drawn
+    after: int | None = None  # as the study was when so many trials had finished; None as it is
+    colour: Colour = "loss"  # what colours go by
     metric: str | None = None  # of learning curves; what trials are judged by, or else the first reported
     theme: Theme = "light"
 
