@@ -11,6 +11,7 @@ from typing import Final
 from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 
+from app import wire
 from app.api import (
     best,
     events,
@@ -27,7 +28,6 @@ from app.api import (
     tokens,
     trials,
     webhooks,
-    wire,
     workers,
 )
 from app.api.door import Door
