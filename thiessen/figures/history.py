@@ -46,7 +46,7 @@ def numbers(trials: Trials) -> Numbers:
     scale = Scale.of(trials.losses[trials.succeeded], trials.direction)
     drawn_at = loss_axis.at(values)
     shown, others = marks.some(np.where(trials.succeeded, trials.losses, np.nan))
-    best_number, best_value = _best_so_far(trials)
+    best_number, best_value = best_so_far(trials)
     unfinished = [(each.number, each.state) for each in trials.unfinished]
     last = max([-1, *trials.numbers[-1:].tolist(), *(number for number, _ in unfinished)])
     last = max(last, int(trials.numbers.max(initial=-1)))
@@ -72,7 +72,7 @@ def numbers(trials: Trials) -> Numbers:
     )
 
 
-def _best_so_far(trials: Trials) -> tuple[list[int], list[float]]:
+def best_so_far(trials: Trials) -> tuple[list[int], list[float]]:
     """Return the trials by number that were better than all before them."""
     (places,) = trials.succeeded.nonzero()
     places = places[np.argsort(trials.numbers[places], kind="stable")]
