@@ -11,6 +11,7 @@ from typing import Final
 from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 
+from app import wire
 from app.api import (
     best,
     events,
@@ -27,7 +28,6 @@ from app.api import (
     tokens,
     trials,
     webhooks,
-    wire,
     workers,
 )
 from app.api.door import Door
@@ -37,6 +37,7 @@ from app.api.paths import in_project
 from app.api.problems import TURNED_AWAY, answer_with_problems, describe_problems
 from app.api.requests import Watched
 from app.dashboard import login, pages
+from app.dashboard.problems import ProblemPages
 from app.gate import Gate
 from app.house import House
 from app.lifecycle import access, once
@@ -142,6 +143,7 @@ def build(settings: Settings) -> FastAPI:
     app.add_middleware(KnownContract)
     app.add_middleware(KnownHost, names=settings.known_hosts)
     app.add_middleware(Watched)
+    app.add_middleware(ProblemPages)
     app.add_middleware(SafeHeaders)  # outermost: each one stands around those above it
     return app
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Response
 
-from app.api import wire
+from app import wire
 from app.api.answers import answer
 from app.api.paths import Top
 from app.api.problems import documented

@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 from starlette.types import Receive, Scope, Send
 
-from app.api import wire
+from app import wire
 from app.api.paths import Project, StudyName
 from app.api.problems import documented
 from app.domain.event import Event

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
-from app.api import wire
+from app import wire
 from app.api.paths import Project, StudyName
 from app.api.studies import WRONG
 from app.domain.access import Principal, Scope

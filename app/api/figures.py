@@ -1,4 +1,4 @@
-"""Figures of a study, as plotly draws them."""
+"""Figures of a study, or of several, as plotly draws them."""
 
 from http import HTTPStatus
 from typing import Annotated, Final, Literal
@@ -11,9 +11,11 @@ from app.api.studies import WRONG
 from app.domain.access import Principal, Scope
 from app.gate import needs
 from app.house import TheHouse
+from app.lifecycle.figures import Drawn
 from thiessen import contract
-from thiessen.contract.words import NO_NUL, NeverNull
+from thiessen.contract.words import NO_NUL, Name, NeverNull
 from thiessen.figures import MOST_CANDIDATES, Colour, Others, Theme, Wanted
+from thiessen.figures.arms import MOST_ARMS
 
 router = APIRouter(tags=["studies"])
 
@@ -30,6 +32,7 @@ Kind = Literal[
     "interaction",
 ]
 MOST_FINISHED: Final = 2**31 - 1  # trials: what the databases count with
+Compared = Literal["arms", "interaction"]
 Word = Annotated[str, Field(min_length=1, max_length=100, pattern=NO_NUL)]
 
 
@@ -80,7 +83,38 @@ async def read_figure(
         theme=theme,
     )
     drawn = await house.figures.drawn(house.store, house.histories, project, name, figure, wanted)
+    return _answered(drawn, if_none_match)
+
+
+@router.get(
+    "/compare/{figure}",
+    response_model=contract.Figure,
+    responses={304: {"description": "It is the one that `If-None-Match` names."}, **WRONG},
+)
+async def read_comparison(
+    figure: Annotated[Compared, Path(description="Which figure.", examples=["arms"])],
+    study: Annotated[list[Name], Query(min_length=2, max_length=MOST_ARMS, description="Two or more.")],
+    house: TheHouse,
+    project: Project,
+    who: Reader,
+    *,
+    x: Annotated[
+        Word | None, NeverNull(), Query(description="A dimension, of figures that have two.")
+    ] = None,
+    y: Annotated[Word | None, NeverNull(), Query(description="The other one.")] = None,
+    theme: Annotated[Theme, Query(description="For a light or for a dark page.")] = "light",
+    if_none_match: Annotated[str | None, Header(description="The `ETag` of the one that is known.")] = None,
+) -> Response:
+    """Return a figure of several studies side by side as the JSON that plotly draws."""
+    del who
+    wanted = Wanted(x=x, y=y, theme=theme)
+    names = list(dict.fromkeys(study))
+    drawn = await house.figures.compared(house.store, house.histories, project, names, figure, wanted)
+    return _answered(drawn, if_none_match)
+
+
+def _answered(drawn: Drawn, known: str | None) -> Response:
     headers = {"ETag": f'"{drawn.tag}"', "Cache-Control": "private, no-cache"}
-    if if_none_match is not None and drawn.tag in if_none_match:
+    if known is not None and drawn.tag in known:
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     return Response(drawn.written, media_type="application/json", headers=headers)

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from app import meters
-from app.api import wire
+from app import meters, wire
 from app.api.answers import answer, nothing
 from app.api.problems import TURNED_AWAY, documented
 from app.api.quick import Quick

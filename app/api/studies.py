@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from app.api import wire
+from app import wire
 from app.api.answers import answer, nothing, replied
 from app.api.keys import TheKey
 from app.api.paging import Cursor

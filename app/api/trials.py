@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from app.api import wire
+from app import wire
 from app.api.answers import answer
 from app.api.paths import Limit, Project, StudyName
 from app.api.studies import WRONG

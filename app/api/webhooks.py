@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Path, Query
 
-from app.api import wire
+from app import wire
 from app.api.problems import documented
 from app.domain.webhook import Webhook
 from app.gate import ServerAdmin

@@ -1,6 +1,8 @@
 """Signing in: a person gives a token once, and a cookie keeps it for as long as the browser is open."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
@@ -8,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.dashboard.rendering import rendered
+from app.dashboard.summaries.settings import in_words
 from app.dashboard.visit import TheVisit
 from app.domain.access import Scope
 from app.domain.errors import Refusal, TooManyRequests
@@ -24,6 +27,8 @@ class Login:
 
     target: str  # the path to go to afterwards
     name: str | None = None
+    scopes: Sequence[tuple[str, str]] = ()  # of the token, with what each is for
+    project: str | None = None  # the only one that it is for
     wrong: str | None = None
     is_needed: bool = True
 
@@ -32,13 +37,12 @@ class Login:
 async def ask(request: Request, visit: TheVisit, next: str = "/") -> Response:  # noqa: A002 - the parameter's name in the URL
     gate: Gate = request.app.state.gate
     token = request.cookies.get(COOKIE)
-    name = None
+    page = Login(_local(next), is_needed=gate.tokens_required)
     if token is not None and gate.tokens_required:
-        try:
-            name = (await gate.identify(token, address_of(request.scope))).name
-        except Refusal:
-            name = None  # has expired or was revoked: ask for another
-    return rendered("login.html", Login(_local(next), name=name, is_needed=gate.tokens_required), visit)
+        with suppress(Refusal):  # has expired or was revoked: ask for another
+            who = await gate.identify(token, address_of(request.scope))
+            page = replace(page, name=who.name, scopes=in_words(who.scopes), project=who.project)
+    return rendered("login.html", page, visit)
 
 
 @router.post("/login")

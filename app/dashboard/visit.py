@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
+from starlette.types import Scope as Asked
 
 from app.domain.access import Principal, Scope
 from app.domain.errors import ProjectNotFound
@@ -26,22 +27,36 @@ class Visit:
         """Return whether who looks may do what needs this scope: else the page does not offer it."""
         return self.principal is not None and self.principal.may(Scope(scope))
 
+    @property
+    def may_manage(self) -> bool:
+        """Whether who looks may change what concerns the whole server."""
+        return self.may(Scope.ADMIN) and self.principal is not None and self.principal.project is None
 
-async def _visit(request: Request) -> Visit:
-    path: str = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
-    project: str = request.path_params.get("project", DEFAULT_PROJECT)
-    if not re.fullmatch(NAME, project):
-        raise ProjectNotFound(project)
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the project is one that has to be named."""
+        return self.project != DEFAULT_PROJECT
+
+
+def visit_of(asked: Asked) -> Visit:
+    """Return the visit of a request. Raises ProjectNotFound."""
+    path: str = asked["path"].removeprefix(asked.get("root_path", ""))
+    named: str | None = asked.get("path_params", {}).get("project")
+    if named is not None and not re.fullmatch(NAME, named):
+        raise ProjectNotFound(named)
     root = "../" * (path.count("/") - 1) or "./"
-    is_named = "project" in request.path_params
-    principal = getattr(request.state, "principal", None)
+    principal = asked.get("state", {}).get("principal")
     return Visit(
-        project=project,
+        project=named or DEFAULT_PROJECT,
         root=root,
-        home=f"{root}projects/{project}/" if is_named else root,
-        api=f"{root}api/v1/projects/{project}/" if is_named else f"{root}api/v1/",
+        home=f"{root}projects/{named}/" if named else root,
+        api=f"{root}api/v1/projects/{named}/" if named else f"{root}api/v1/",
         principal=cast("Principal | None", principal),
     )
+
+
+async def _visit(request: Request) -> Visit:
+    return visit_of(request.scope)
 
 
 TheVisit = Annotated[Visit, Depends(_visit)]

@@ -19,7 +19,7 @@ from app.domain.study import Standing, Study
 from app.domain.trial import Origin, TrialState
 from app.lifecycle.columns import Histories, Shown
 from app.storage import Store, Transaction, attempts, clock, pages, studies, whole
-from thiessen.figures import FigureError, Wanted, figure
+from thiessen.figures import COMPARED, FigureError, Wanted, figure
 from thiessen.figures.curves import chosen
 from thiessen.figures.sources import proposed
 from thiessen.figures.timeline import MOST_ATTEMPTS
@@ -74,6 +74,45 @@ class Figures:
         self._keep(tag, written)
         return Drawn(written, tag)
 
+    async def compared(
+        self,
+        store: Store,
+        histories: Histories,
+        project: str,
+        names: Sequence[str],
+        kind: str,
+        wanted: Wanted,
+    ) -> Drawn:
+        """Return a figure of several studies. Raises StudyNotFound, InvalidRequest."""
+        found = await store.seen(lambda tx: [studies.named(tx, project, name).standing for name in names])
+        known = self._known(_tag_of_all(found, kind, wanted))
+        if known is not None:
+            return known
+        async with self._busy:
+            return await asyncio.to_thread(self._compare, store, histories, project, names, kind, wanted)
+
+    def _compare(
+        self,
+        store: Store,
+        histories: Histories,
+        project: str,
+        names: Sequence[str],
+        kind: str,
+        wanted: Wanted,
+    ) -> Drawn:
+        found = [histories.shown(store.read, project, name, None) for name in names]
+        tag = _tag_of_all([study.standing for study, _ in found], kind, wanted)
+        known = self._known(tag)
+        if known is not None:
+            return known
+        searches = {study.spec.name: _trials(study, shown) for study, shown in found}
+        try:
+            written = to_json(COMPARED[kind](searches, wanted))
+        except FigureError as error:
+            raise InvalidRequest(str(error)) from error
+        self._keep(tag, written)
+        return Drawn(written, tag)
+
     def _known(self, tag: str) -> Drawn | None:
         with self._lock:
             if tag not in self._kept:
@@ -94,6 +133,12 @@ def _tag(standing: Standing, kind: str, wanted: Wanted) -> str:
     moment = standing.observations if is_settled else standing.events
     said = to_json([__version__, standing.id, moment, kind, *astuple(wanted)])
     return sha256(said).hexdigest()[:32]
+
+
+def _tag_of_all(standings: Sequence[Standing], kind: str, wanted: Wanted) -> str:
+    """Return what tells a figure of several studies, which shows finished trials alone, from every other."""
+    moments = [(standing.id, standing.observations) for standing in standings]
+    return sha256(to_json([__version__, moments, kind, *astuple(wanted)])).hexdigest()[:32]
 
 
 def _trials(study: Study, shown: Shown) -> Trials:

@@ -30,6 +30,19 @@ class Registered:
     running: int = 0
 
 
+@dataclass(frozen=True)
+class UnderWay:
+    """An attempt that has not ended, and where."""
+
+    worker: str
+    device: str
+    project: str
+    study: str
+    trial: int
+    attempt: int
+    started_at: datetime
+
+
 _COLUMNS: Final = [
     workers.c[name]
     for name in (
@@ -103,6 +116,29 @@ def every(tx: Transaction, project: str | None = None) -> list[Registered]:
     statement = statement.add_columns(running.scalar_subquery().label("running"))
     statement = statement.order_by(workers.c.seen_at.desc(), workers.c.name)
     return [Registered(*tuple(row)) for row in tx.execute(statement)]
+
+
+def under_way(tx: Transaction, project: str | None, most: int) -> list[UnderWay]:
+    """Return the attempts that have not ended, of one project or of all, in order of their workers."""
+    statement = (
+        select(
+            attempts.c.worker,
+            attempts.c.device,
+            projects.c.name,
+            studies.c.name,
+            trials.c.number,
+            attempts.c.number,
+            attempts.c.started_at,
+        )
+        .join_from(attempts, trials)
+        .join(studies)
+        .join(projects)
+        .where(attempts.c.ended_at.is_(None))
+    )
+    if project is not None:
+        statement = statement.where(projects.c.name == project)
+    ordered = statement.order_by(attempts.c.worker, attempts.c.trial_id).limit(most)
+    return [UnderWay(*tuple(row)) for row in tx.execute(ordered)]
 
 
 def tasks(tx: Transaction, project: str | None = None) -> list[list[dict[str, Any]]]:

@@ -5,7 +5,7 @@ import pytest
 
 from app.lifecycle import figures
 from tests.api.conftest import post
-from thiessen.figures import FIGURES
+from thiessen.figures import COMPARED, FIGURES
 
 SPACE = {
     "lr": {"type": "float", "low": 1e-4, "high": 1.0, "log": True},
@@ -227,3 +227,43 @@ def test_the_figures_are_listed_in_the_openapi_document_with_an_example(api):
     assert path["schema"]["enum"] == list(FIGURES)
     assert path["schema"].get("examples") == ["landscape"] or path["examples"]
     assert document["components"]["schemas"]["Figure"]["examples"]
+
+
+def compared(api, figure, *names, headers=None, **query):
+    sent = [("study", name) for name in names] + list(query.items())
+    return api.get(f"/api/v1/compare/{figure}", params=sent, headers=headers or {})
+
+
+@pytest.mark.parametrize("figure", COMPARED)
+def test_plotly_draws_each_figure_of_several_studies(study, figure):
+    post(study, "studies", name="other", task="t", space=SPACE)
+    for theme in ("light", "dark"):
+        answer = compared(study, figure, "s", "other", theme=theme)
+        assert answer.status_code == 200, answer.text
+        assert len(go.Figure(answer.json()).data) == len(answer.json()["data"]) > 0
+        assert answer.json()["layout"]["meta"]["figure"] == figure
+
+
+def test_a_figure_of_several_studies_is_kept_until_a_trial_of_one_of_them_ends(study):
+    post(study, "studies", name="other", task="t", space=SPACE)
+    first = compared(study, "arms", "s", "other").headers["etag"]
+
+    again = compared(study, "arms", "s", "other", headers={"if-none-match": first})
+    assert (again.status_code, again.content) == (304, b"")
+    assert compared(study, "arms", "other", "s").headers["etag"] != first
+    done = {"config": {"lr": 0.1, "hidden": 3}, "outcome": {"value": 0.5}}
+    post(study, "studies/other/trials", trials=[done])
+    assert compared(study, "arms", "s", "other").headers["etag"] != first
+
+
+def test_what_cannot_be_compared_is_refused_with_the_reason(study):
+    post(study, "studies", name="up", task="t", space=SPACE, direction="maximize")
+    for names, status, said in (
+        (["s"], 422, "study"),
+        (["s", "nobody"], 404, "nobody"),
+        (["s", "up"], 422, "direction"),
+        (["s"] * 7, 422, "study"),
+        (["s", "no name"], 422, "study"),
+    ):
+        answer = compared(study, "arms", *names)
+        assert (answer.status_code, said in answer.json()["detail"]) == (status, True), answer.text

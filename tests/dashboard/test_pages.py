@@ -204,6 +204,9 @@ def test_each_project_has_pages_of_its_own(api):
         assert api.get(f"/{path}").status_code == 404, path
 
 
+LINK = r'(?:href|src|action|data-address)="([^"]*)"(?: data-query="([^"]*)")?'
+
+
 def test_every_page_has_relative_links_alone(api):
     """So that they stay behind the prefix of a proxy."""
     create(api)
@@ -216,9 +219,18 @@ def test_every_page_has_relative_links_alone(api):
         "/projects/lab/studies/theirs",
         "/projects/nobody/",
         "/projects/lab/studies/s",
+        "/projects/lab/workers",
+        "/projects/lab/workers/w",
+        "/projects/lab/compare?study=theirs&study=s",
     ]
-    for path in ("/", "/docs", "/login", "/studies/s", "/studies/s/trials/0", "/studies/s/trials/9", *theirs):
-        links = re.findall(r'(?:href|src|action|data-address)="([^"]*)"', api.get(path).text)
+    create(api, name="other")
+    api.put("/api/v1/workers/w", json={"incarnation": "i", "tasks": [{"name": "t"}]})
+    ours = ["/workers", "/workers/w", "/workers/nobody", "/compare", "/compare?study=s&study=other"]
+    ours += ["/settings/tokens", "/settings/projects"]
+    usual = ["/", "/docs", "/login", "/studies/s", "/studies/s/trials/0", "/studies/s/trials/9"]
+    for path in (*usual, *ours, *theirs):
+        found = re.findall(LINK, api.get(path).text)
+        links = [f"{address}?{query}" if query else address for address, query in found]
         assert links
         for link in links:
             assert not link.startswith(("/", "http")), (path, link)
@@ -277,7 +289,13 @@ def test_the_page_of_the_api_shows_every_call_with_an_example(api):
     assert page.count("<pre>") == len(with_body) > 5
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/studies/s", "/studies/s/trials/0", "/login"])
+PAGES = [
+    "/", "/docs", "/studies/s", "/studies/s/trials/0", "/login", "/workers", "/workers/w", "/compare",
+    "/settings/tokens", "/settings/projects",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PAGES)
 def test_pages_load_nothing_from_elsewhere(api, path):
     create(api)
     finish_one(api, 0.5)

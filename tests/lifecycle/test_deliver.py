@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api import wire
+from app import wire
 from app.domain.webhook import LONGEST_PAUSE, Subscription, pause
 from app.lifecycle import deliver
 from app.lifecycle.deliver import Postman

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from thiessen import Float, Space
-from thiessen.cli.compare import ALIKE, differences
 from thiessen.cli.main import build
+from thiessen.comparison import ALIKE, differences
 
 SPACE = Space(x=Float(0, 1))
 ROW = {"max_trials": 5, "max_gpu_hours": None, "deadline": None, "target": None, "finished": 5, "imported": 0,

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, get_args
 
 from thiessen.figures import (
+    arms,
     curves,
     distribution,
     history,
@@ -24,6 +25,7 @@ from thiessen.figures.trials import Trials
 from thiessen.figures.wanted import MOST_CANDIDATES, Colour, FigureError, Others, Wanted
 
 __all__ = [
+    "COMPARED",
     "FIGURES",
     "MOST_CANDIDATES",
     "Colour",
@@ -68,6 +70,15 @@ def figure(name: str, trials: Trials, wanted: Wanted) -> Figure:
 def side_by_side(searches: Mapping[str, Trials], wanted: Wanted) -> Figure:
     """Return several searches of one space in panels, on one scale of colours. Raises FigureError."""
     return interaction.picture(interaction.numbers(searches, wanted), wanted.theme)
+
+
+COMPARED: Final[Mapping[str, Callable[[Mapping[str, Trials], Wanted], Figure]]] = MappingProxyType(
+    {
+        "arms": lambda searches, wanted: arms.picture(arms.numbers(searches), wanted.theme),
+        "interaction": side_by_side,
+    }
+)
+"""Figures of several studies."""
 
 
 def check(name: str, wanted: Wanted) -> None:

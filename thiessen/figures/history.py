@@ -48,7 +48,7 @@ def numbers(trials: Trials) -> Numbers:
     scale = trials.scale
     drawn_at = loss_axis.at(values)
     shown, others = marks.some(np.where(trials.succeeded, trials.losses, np.nan))
-    best_number, best_value = _best_so_far(trials)
+    best_number, best_value = best_so_far(trials)
     unfinished = [(each.number, each.state) for each in trials.unfinished]
     last = trials.last_number
     counts, across, up = _density(trials, drawn_at, others, loss_axis, last)
@@ -74,7 +74,7 @@ def numbers(trials: Trials) -> Numbers:
     )
 
 
-def _best_so_far(trials: Trials) -> tuple[list[int], list[float]]:
+def best_so_far(trials: Trials) -> tuple[list[int], list[float]]:
     """Return the trials by number that were better than all before them."""
     (places,) = trials.succeeded.nonzero()
     places = places[np.argsort(trials.numbers[places], kind="stable")]

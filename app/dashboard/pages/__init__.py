@@ -2,13 +2,13 @@
 
 from fastapi import APIRouter
 
-from app.dashboard.pages import calls, home, static, study, trial
+from app.dashboard.pages import calls, compare, fleet, home, settings, static, study, trial
 
 PROJECT = "/projects/{project}"
 
 router = APIRouter(include_in_schema=False)
-for page in (home, study, trial):
+for page in (home, study, trial, fleet, compare):
     router.include_router(page.router)
     router.include_router(page.router, prefix=PROJECT)
-for page in (calls, static):
+for page in (calls, settings, static):
     router.include_router(page.router)
