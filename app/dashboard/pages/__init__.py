@@ -2,12 +2,12 @@
 
 from fastapi import APIRouter
 
-from app.dashboard.pages import calls, home, static, study, trial
+from app.dashboard.pages import calls, home, static, study, trial, writes
 
 PROJECT = "/projects/{project}"
 
 router = APIRouter(include_in_schema=False)
-for page in (home, study, trial):
+for page in (home, study, trial, writes):
     router.include_router(page.router)
     router.include_router(page.router, prefix=PROJECT)
 for page in (calls, static):
