@@ -63,7 +63,9 @@ class Door:
         return principal
 
     def _token(self, scope: Scope, headers: Headers) -> str | None:
-        """Return the token of a request: of its header, or of the dashboard's cookie when it only reads.
+        """Return the token of a request: of its header, or of the dashboard's cookie.
+
+        The cookie is for what only reads, and for forms that a browser says are our own.
 
         A cookie is no reason to refuse anybody where none is needed: it may be meant for another port.
         """
@@ -72,7 +74,7 @@ class Door:
             if kind.lower() != "bearer":
                 raise Unauthorized("Authorization is `Bearer` and a token here.")
             return token.strip()
-        if self.gate.tokens_required and scope["method"] in READING:
+        if self.gate.tokens_required and (scope["method"] in READING or _is_own_form(scope, headers)):
             return Request(scope).cookies.get(COOKIE)
         return None
 
@@ -107,6 +109,21 @@ def _foreign(scope: Scope, headers: Headers) -> ASGIApp | None:
     return problem(HTTPStatus.FORBIDDEN, "foreign-origin", detail)
 
 
+def _is_own_form(scope: Scope, headers: Headers) -> bool:
+    """Return whether a form of our pages sent this: what says nothing of where it comes from is none.
+
+    What comes from elsewhere was refused before.
+    """
+    if not _is_form(scope):
+        return False
+    site = headers.get(b"sec-fetch-site")
+    return site == b"same-origin" if site is not None else b"origin" in headers
+
+
+def _is_form(scope: Scope) -> bool:
+    return bool(scope["method"] == "POST") and not scope["path"].startswith("/api/")
+
+
 def _host_of(origin: bytes) -> bytes:
     try:
         return urlsplit(origin.lower()).netloc
@@ -116,7 +133,7 @@ def _host_of(origin: bytes) -> bytes:
 
 def _is_page(scope: Scope, headers: Headers) -> bool:
     """Return whether a person's browser asks for a page, who can then be asked to sign in."""
-    return scope["method"] in READING and b"text/html" in headers.get(b"accept", b"")
+    return (scope["method"] in READING or _is_form(scope)) and b"text/html" in headers.get(b"accept", b"")
 
 
 def _to_login(scope: Scope) -> ASGIApp:

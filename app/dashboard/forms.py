@@ -57,11 +57,14 @@ class Fault:
 
 
 async def _form(request: Request) -> Form:
-    text = (await request.body()).decode(errors="replace")
     try:
-        return Form(parse_qs(text, keep_blank_values=True, max_num_fields=MOST_FIELDS))
-    except ValueError:
-        raise InvalidRequest(f"A form has at most {MOST_FIELDS} fields here. Send less at once.") from None
+        text = (await request.body()).decode()
+        found = parse_qs(text, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
+    except ValueError:  # of either: not UTF-8, or very many fields
+        raise InvalidRequest(
+            f"The form cannot be read: it is UTF-8, with at most {MOST_FIELDS:,} fields."
+        ) from None
+    return Form({name: [each.replace("\r\n", "\n") for each in values] for name, values in found.items()})
 
 
 TheForm = Annotated[Form, Depends(_form)]

@@ -22,6 +22,7 @@ SPACE = {
 EVERY_FIGURE = "[...document.querySelectorAll('.plot')].every(plot => plot.data)"
 DRAWN = """() => [...document.querySelectorAll('[data-figure]')].map(card => [
   card.dataset.figure, card.querySelectorAll('.plot .scatterlayer .point').length])"""
+LEFT = "net::ERR_ABORTED"  # what was under way when the page was left, as its stream of events always is
 SHIFTS = """() => { window.shifted = 0; new PerformanceObserver(list => {
   for (const each of list.getEntries()) if (!each.hadRecentInput) window.shifted += each.value;
 }).observe({type: 'layout-shift', buffered: true}); }"""
@@ -72,7 +73,10 @@ def see(chromium):
         opened.append(page)
         page.on("console", lambda said: complaints.append(said.text) if said.type != "log" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("requestfailed", lambda request: complaints.append(f"{request.url} failed"))
+        page.on(
+            "requestfailed",
+            lambda request: complaints.append(f"{request.url} failed") if request.failure != LEFT else None,
+        )
         page.add_init_script(f"({SHIFTS})()")
         page.goto(address)
         return page

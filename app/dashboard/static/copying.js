@@ -1,5 +1,7 @@
 // Copying. Browsers have the clipboard on https and on this machine only; elsewhere the text is selected.
 
+import { say } from "./words.js";
+
 const COPIED_MS = 2000;
 
 async function copy(button) {
@@ -14,7 +16,7 @@ async function copy(button) {
     getSelection().selectAllChildren(source);
     told.textContent = "Selected: press Ctrl+C";
   }
-  document.getElementById("said").textContent = told.textContent;
+  say(told.textContent);
   setTimeout(() => { told.textContent = before; }, COPIED_MS);
 }
 

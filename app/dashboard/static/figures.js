@@ -1,5 +1,7 @@
 // Figures. Each comes as what plotly draws, with an ETag; it is asked for again when the study has moved.
 
+import { clock } from "./words.js";
+
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const narrow = matchMedia("(max-width: 600px)");
 const settings = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
@@ -17,6 +19,16 @@ function say(card, what, remedy) {
   line.append(first, remedy ? ` ${remedy}` : "");
   plot.replaceChildren(line);
   plot.setAttribute("aria-label", `${what} ${remedy ?? ""}`);
+}
+
+// What is drawn stays when a new one cannot be had, and says of when it is.
+function keep(card, why) {
+  if (!card.old) {
+    card.old = document.createElement("p");
+    card.old.className = "note old";
+    card.querySelector("header").append(card.old);
+  }
+  card.old.textContent = `as of ${clock(card.at)}: ${why}`;
 }
 
 // The card has the title and the caption, in letters that can be selected: they need no room in the figure. On a phone
@@ -45,14 +57,21 @@ export async function draw(card) {
     answer = await fetch(address, { headers });
     figure = answer.status === 304 ? null : await answer.json();
   } catch {
-    if (!plot.data) say(card, "The server does not answer.", "The figure comes when it is back.");
+    if (turn !== card.turn) return;
+    if (plot.data) keep(card, "the server does not answer");
+    else say(card, "The server does not answer.", "The figure comes when it is back.");
     return;
   }
-  if (turn !== card.turn || figure === null) return; // something else was chosen meanwhile, or nothing is new
-  if (!answer.ok) {
-    say(card, "There is no such figure.", figure.detail);
+  if (turn !== card.turn) return; // something else was chosen meanwhile
+  if (figure && !answer.ok) {
+    if (plot.data && card.asked === address) keep(card, figure.detail);
+    else say(card, "There is no such figure.", figure.detail);
     return;
   }
+  card.at = new Date();
+  card.old?.remove();
+  card.old = null;
+  if (figure === null) return; // nothing is new
   if (!plot.data) plot.replaceChildren();
   await Plotly.react(plot, figure.data, fitted(figure.layout), settings);
   [card.etag, card.asked] = [answer.headers.get("ETag"), address];
@@ -65,7 +84,6 @@ function chosen(card) {
   return [...new FormData(card.querySelector("form"))].filter(([, value]) => value);
 }
 
-export const cards = [...document.querySelectorAll("[data-figure]")];
 export const seen = new Set();
 const watch = new IntersectionObserver((entries) => {
   for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
@@ -74,10 +92,16 @@ const watch = new IntersectionObserver((entries) => {
     draw(target);
   }
 }, { rootMargin: "600px" });
-for (const card of cards) {
-  say(card, "", "Loading");
-  watch.observe(card);
+
+// Draws the figures of a part of the page when they come near.
+export function adopt(within) {
+  for (const card of within.querySelectorAll("[data-figure]")) {
+    say(card, "", "Loading");
+    watch.observe(card);
+  }
 }
+
+adopt(document);
 for (const change of [dark, narrow]) {
   change.addEventListener("change", () => seen.forEach((card) => {
     card.etag = null; // it is drawn anew, though nothing has happened

@@ -1,59 +1,91 @@
-// What is new: parts of the page are replaced by themselves, unless somebody is in them.
+// What is new comes by itself: the parts of the page that may change are made like those of the page as it is now.
 
 import { enable } from "./copying.js";
-import { cards, draw, seen } from "./figures.js";
+import { adopt, draw, seen } from "./figures.js";
+import { morph } from "./morph.js";
+import { paced } from "./paced.js";
+import { hold } from "./rows.js";
+import { follow } from "./stream.js";
 import { tellTimes } from "./times.js";
+import { clock, sayLive } from "./words.js";
 
-const EVERY_MS = 5000;
+const POLL_MS = 5000;
 
-function isInUse(part) {
-  const selection = getSelection();
-  const isSelected = !selection.isCollapsed && part.contains(selection.anchorNode);
-  return isSelected || part.contains(document.activeElement) || part.querySelector("details[open]") !== null;
-}
+const main = document.getElementById("main");
+const place = { after: Number(main.dataset.after ?? 0) };
+const redraw = paced(() => Promise.all([...seen].map(draw)));
 
-async function renew() {
-  if (document.hidden) return;
+// Brings the page up to date; says whether it could. `isWhole` lets in new rows too.
+async function renew(isWhole = false) {
   let fresh;
   try {
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-    if (!answer.ok || answer.redirected) throw new Error(answer.status);
+    if (!answer.ok || answer.redirected) return false;
     fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   } catch {
-    said("Offline, retrying");
-    return;
+    return false;
   }
-  said("Live");
-  if (!!fresh.querySelector("[data-figure]") !== cards.length > 0) {
-    location.reload(); // the first result: now there are figures
-    return;
-  }
-  let hasMoved = false;
+  const now = fresh.getElementById("main");
+  place.after = Math.max(place.after, Number(now.dataset.after ?? 0));
+  main.toggleAttribute("data-moving", now.hasAttribute("data-moving"));
+  tellTimes(fresh);
+  enable(fresh);
+  if (fresh.querySelector("[data-figure]") && !document.querySelector("[data-figure]")) await begin(fresh, now);
   for (const part of document.querySelectorAll("[data-live]")) {
     const next = fresh.getElementById(part.id);
-    if (!next || part.served === next.innerHTML) continue;
-    hasMoved = true;
-    if (isInUse(part)) continue;
-    part.served = next.innerHTML;
-    part.replaceChildren(...next.childNodes);
-    tellTimes(part);
-    enable(part);
+    if (!next) continue;
+    if (!isWhole) hold(part, next);
+    morph(part, next);
   }
-  if (hasMoved) seen.forEach(draw);
-  if (!fresh.querySelector("main[data-moving]")) { // it is over
-    clearInterval(renewing);
-    said("");
-  }
+  redraw();
+  return true;
 }
 
-function said(word) {
-  const status = document.getElementById("live");
-  if (status.textContent !== word) status.textContent = word;
+// The first result: now there are figures, and what draws them.
+async function begin(fresh, now) {
+  for (const { src } of [...fresh.querySelectorAll("script[defer]")]) {
+    const script = document.createElement("script");
+    await new Promise((resolve, reject) => {
+      Object.assign(script, { src, onload: resolve, onerror: reject });
+      document.head.append(script);
+    });
+  }
+  morph(main, now.cloneNode(true));
+  adopt(main);
 }
 
-let renewing;
-for (const part of document.querySelectorAll("[data-live]")) part.served = part.innerHTML;
-if (document.querySelector("main[data-moving]")) {
-  said("Live");
-  renewing = setInterval(renew, EVERY_MS);
+export const ask = paced(() => renew());
+
+function tell(events) {
+  const { trial } = main.dataset; // a page of one is not renewed for the others
+  if (events.some((event) => trial === undefined || event.trial === null || event.trial === Number(trial))) ask();
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-insert]");
+  if (!button) return;
+  button.disabled = true;
+  const part = document.getElementById(button.dataset.insert);
+  await renew(true);
+  part.querySelector("[tabindex]")?.focus(); // as the button is gone
+});
+
+// A page that no study alone is on has no stream.
+async function poll() {
+  let since = null;
+  while (main.hasAttribute("data-moving")) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    if (document.hidden) continue;
+    if (await renew()) since = null;
+    else since ??= new Date();
+    if (since) sayLive("off", `Offline since ${clock(since)}, retrying`);
+    else sayLive("polling", "Polling every 5 s");
+  }
+  sayLive("", "");
+}
+
+if (main.dataset.events) follow(main.dataset.events, place, { tell, renew });
+else if (main.hasAttribute("data-moving")) {
+  sayLive("polling", "Polling every 5 s");
+  poll();
 }

@@ -2,8 +2,10 @@
 
 import { enable } from "./copying.js";
 import "./figures.js";
+import "./keys.js";
 import "./live.js";
 import { tellTimes } from "./times.js";
+import "./writes.js";
 
 tellTimes(document);
 enable(document);

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from app.dashboard.actions import Action
 from app.dashboard.summaries.lines import ENDS, StudyLine, study_line
+from app.dashboard.summaries.study_actions import study_actions
 from app.dashboard.values import MANY_DIMENSIONS, brief
 from app.domain.listing import Listing, Sort
 from app.domain.study import Progress, StudyState
@@ -47,6 +49,8 @@ class StudyPage:
     next: str | None
     is_first: bool
     is_live: bool
+    after: int  # the number of the last event that this shows
+    actions: list[Action]
 
 
 def read_study(
@@ -89,6 +93,8 @@ def read_study(
         next=following,
         is_first=cursor is None,
         is_live=progress.study.standing.state is StudyState.ACTIVE or line.running > 0,
+        after=progress.study.standing.events,
+        actions=study_actions(progress.study),
     )
 
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from app.dashboard.actions import Action
 from app.dashboard.summaries.lines import Best, best_of
+from app.dashboard.summaries.trial_actions import trial_actions
 from app.dashboard.values import Shown, brief, many, shown, span
 from app.domain.trial import Attempt, Origin, Trial
 from app.house import House
@@ -45,6 +47,8 @@ class TrialPage:
     seed: int
     last: int  # the number of the newest trial
     is_live: bool
+    after: int  # the number of the last event that this shows
+    actions: list[Action]
 
 
 def read_trial(house: House, project: str, name: str, number: int) -> TrialPage:
@@ -73,6 +77,8 @@ def read_trial(house: House, project: str, name: str, number: int) -> TrialPage:
         seed=found.seed,
         last=progress.study.standing.trials - 1,
         is_live=not found.state.is_terminal,
+        after=progress.study.standing.events,
+        actions=trial_actions(progress.study, found),
     )
 
 
