@@ -59,7 +59,7 @@ def refused(actions: Sequence[Action], form: Form, why: str) -> list[Action]:
         replace(
             each,
             wrong=why,
-            fields=[replace(field, value=form.one(field.name)) for field in each.fields],
+            fields=[replace(field, value=form.typed(field.name)) for field in each.fields],
         )
         if each.do == form.one("do")
         else each

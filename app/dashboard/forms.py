@@ -41,7 +41,11 @@ class Form:
 
     def one(self, name: str, usual: str = "") -> str:
         """Return the text of a field, without spaces around it."""
-        return self.texts.get(name, [usual])[0].strip()
+        return self.typed(name, usual).strip()
+
+    def typed(self, name: str, usual: str = "") -> str:
+        """Return the text of a field as it was typed."""
+        return self.texts.get(name, [usual])[0]
 
     def all(self, name: str) -> Sequence[str]:
         """Return what is chosen in a field that may have several."""

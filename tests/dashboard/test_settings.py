@@ -144,7 +144,7 @@ def test_a_form_has_a_limit_and_what_it_says_is_never_markup(visitor):
     admin = visitor("admin")
     many = "&".join(f"f{at}=1" for at in range(5000))
     answer = admin.post("/settings/tokens", content=many)
-    assert (answer.status_code, "at most 4000 fields" in answer.text) == (422, True)
+    assert (answer.status_code, "at most 4,000 fields" in answer.text) == (422, True)
 
     evil = '"><script>alert(1)</script>'
     page = make(admin, name=evil, scopes="read", days=evil).text

@@ -94,7 +94,7 @@ def _of_study(form: Form, project: str, name: str, who: Principal) -> Step:
             return changed(f"It has {many(most, 'trial')} in all now.", max_trials=most)
         case "note":
             tags = typed.names(form.one("tags"))
-            return changed("Written down.", notes=form.one("notes"), tags=tags)
+            return changed("Written down.", notes=form.typed("notes"), tags=tags)
         case "enqueue":
             return _enqueued(form, project, name, who)
         case "delete":
@@ -107,7 +107,7 @@ def _of_trial(form: Form, project: str, name: str, number: int, who: Principal) 
     asked: dict[str, tuple[str, dict[str, str]]] = {
         "cancel": ("Cancelled.", {"state": "cancelled"}),
         "retry": ("It is tried again.", {"state": "queued"}),
-        "note": ("Written down.", {"notes": form.one("notes")}),
+        "note": ("Written down.", {"notes": form.typed("notes")}),
     }
     if form.one("do") not in asked:
         raise _unknown(form)
@@ -132,7 +132,7 @@ def _changed(project: str, name: str, who: Principal, said: str, **wanted: Any) 
 
 
 def _enqueued(form: Form, project: str, name: str, who: Principal) -> Step:
-    candidates = typed.candidates(form.one("configs"))
+    candidates = typed.candidates(form.typed("configs"))
 
     def step(tx: Transaction) -> Done:
         added = enqueue.enqueue(tx, project, name, candidates, who.name)
