@@ -30,7 +30,7 @@ class Action:
     """One thing that a person may do here: a button, or one with a form behind it."""
 
     do: str
-    words: str
+    words: str  # of the button
     says: str = ""
     fields: Sequence[Field] = ()
     button: str = ""  # of the form, where it says something else
@@ -54,7 +54,12 @@ class Done:
 
 
 def refused(actions: Sequence[Action], form: Form, why: str) -> list[Action]:
-    """Return the actions again: the one that was refused says why, and has kept what was typed."""
+    """Return the actions again: the one that was refused says why, and has kept what was typed.
+
+    One that is not offered any more leaves its words alone.
+    """
+    if form.one("do") not in {each.do for each in actions}:
+        return [Action("", "", wrong=why), *actions]
     return [
         replace(
             each,

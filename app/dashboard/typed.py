@@ -54,18 +54,28 @@ def _configs(text: str) -> Iterator[Any]:
 
 
 def _documents(text: str, place: str) -> Iterator[Any]:
-    """Yield what is in a text; a list is that of its items. JSON goes first: its 1e-3 is a text in YAML."""
+    """Yield what is in a text; a list is that of its items."""
     import yaml
 
     try:
-        try:
-            documents = [json.loads(text)]
-        except ValueError:
-            documents = list(yaml.safe_load_all(text))
+        documents = _read(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InvalidRequest(
-            f"{place} is neither JSON nor YAML: {' '.join(str(error).split())[:300]}."
-        ) from error
+        why = " ".join(str(error).split())[:300]
+        raise InvalidRequest(f"{place} is neither JSON nor YAML: {why}.") from error
     for document in documents:
         if document is not None:
             yield from document if isinstance(document, list) else [document]
+
+
+def _read(text: str) -> list[Any]:
+    """Return the documents of a text. JSON goes first: its 1e-3 is a word in YAML."""
+    import yaml
+
+    try:
+        return [json.loads(text)]
+    except ValueError:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+            raise InvalidRequest(
+                "Write out what the aliases (*) stand for: a few can make very much."
+            ) from None
+        return list(yaml.safe_load_all(text))

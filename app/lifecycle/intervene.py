@@ -1,12 +1,15 @@
 """What people do with a trial: cancel it, try it again, write on it."""
 
-from typing import Any
+from typing import Any, Final
 
 from app.domain.errors import MoveRefused, StudyEnded, StudyIsMirror
+from app.domain.listing import Listing
 from app.domain.study import Study
 from app.domain.trial import UNFINISHED, Cause, TrialState, Who
 from app.lifecycle.move import end_attempt_of, move, tell_of_notes
-from app.storage import Transaction, bell, studies, trials
+from app.storage import Transaction, bell, pages, studies, trials
+
+MOST_RETRIED: Final = 100  # in one transaction
 
 
 def intervene(
@@ -62,6 +65,15 @@ def retry(tx: Transaction, project: str, name: str, number: int, who: str) -> No
         max_attempts=place.attempts + study.spec.max_attempts,
     )
     bell.ring(tx, study.id)
+
+
+def retry_failed(tx: Transaction, project: str, name: str, who: str) -> int:
+    """Queue the first failed trials of a study again; return how many. Raises StudyNotFound, StudyEnded."""
+    study = _locked(tx, project, name)
+    failed = pages.page(tx, study, Listing(state=TrialState.FAILED), None, MOST_RETRIED)
+    for trial in failed:
+        retry(tx, project, name, trial.number, who)
+    return len(failed)
 
 
 def annotate(

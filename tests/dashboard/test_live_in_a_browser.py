@@ -1,12 +1,25 @@
 """Pages that follow what happens, and change it, in Chromium before a real server."""
 
+import re
+
 import httpx
 import pytest
 
+from app.dashboard import static_files
 from tests.conftest import address_of, wait_until
 from tests.dashboard.conftest import SPACE, every_figure
 
 LIVE = "#live:text-is('Live')"
+
+
+WORDS = """() => { window.words = []; new MutationObserver(() => {
+  const word = document.getElementById('live').textContent;
+  if (word !== words.at(-1)) words.push(word);
+}).observe(document.getElementById('live'), {childList: true}); }"""
+HIDE = """isHidden => {
+  Object.defineProperty(document, 'hidden', {value: isHidden, configurable: true});
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
 
 
 def add(address, study="s", **config):
@@ -33,7 +46,11 @@ def test_two_tabs_are_live_and_a_form_in_one_changes_both(served, see):
     one.click("summary:has-text('Extend')")
     one.fill("#extend-max_trials", "1")
     one.keyboard.press("Enter")
-    one.wait_for_selector("#do-extend .wrong:has-text('2 trials are numbered already')")
+    refusal = "#do-extend .wrong:has-text('2 trials are numbered already')"
+    one.wait_for_selector(refusal)
+    httpx.patch(f"{served}/api/v1/studies/s", json={"tags": ["renewed"]}).raise_for_status()
+    one.wait_for_selector("#head .title:has-text('#renewed')")
+    assert one.is_visible(refusal)
     assert one.input_value("#extend-max_trials") == "1"
     one.fill("#extend-max_trials", "70")
     one.keyboard.press("Enter")
@@ -89,6 +106,76 @@ def test_the_first_result_brings_the_figures_and_loses_nothing_typed(server, see
     assert page.evaluate("window.mine")  # it was not loaded again
 
 
+def test_a_page_that_nobody_sees_asks_for_nothing_and_catches_up_when_it_is_seen(served, see):
+    page = see(f"{served}/studies/s")
+    page.wait_for_selector(LIVE)
+    asked, ended = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("requestfailed", lambda request: ended.append(request.url))
+
+    page.evaluate(HIDE, True)
+    wait_until(lambda: page.evaluate("1") and ended == [f"{served}/api/v1/studies/s/events"])
+    add(served)
+    page.wait_for_timeout(1500)  # a stream would have told it by now
+    assert asked == []
+    page.evaluate(WORDS)
+    page.evaluate(HIDE, False)
+
+    page.wait_for_selector("#best:has-text('0.25')")
+    page.wait_for_selector(LIVE)
+    assert page.evaluate("window.words") == ["Catching up", "Live"]
+    assert asked.count(f"{served}/studies/s") == 1  # however much has happened
+
+
+MODULE = "async ([address, name]) => { window.module = await import(new URL(name, address).href); }"
+MORPHED = """(seed) => {
+  let state = seed;
+  const draw = most => { state = (state * 1103515245 + 12345) % 2147483648; return state % most; };
+  const grow = depth => {
+    const node = document.createElement(["p", "div", "span", "a", "li"][draw(5)]);
+    if (draw(3) === 0) node.dataset.key = draw(4);
+    if (draw(3) === 0) node.className = `c${draw(3)}`;
+    if (draw(4) === 0) node.hidden = true;
+    for (let left = draw(5); left > 0; left -= 1) {
+      node.append(depth && draw(2) ? grow(depth - 1) : document.createTextNode(`t${draw(3)}`));
+    }
+    return node;
+  };
+  for (let turn = 0; turn < 2000; turn += 1) {
+    const [old, next] = [document.createElement("main"), document.createElement("main")];
+    for (const root of [old, next]) root.append(grow(3));
+    const wanted = next.cloneNode(true);
+    window.module.morph(old, next);
+    if (!old.isEqualNode(wanted)) return [old.outerHTML, wanted.outerHTML];
+  }
+  return null;
+}"""
+PACED = """async () => {
+  let turns = 0, isBusy = false, hasOverlapped = false;
+  const ask = window.module.paced(async () => {
+    hasOverlapped ||= isBusy;
+    isBusy = true;
+    turns += 1;
+    if (turns === 1) for (let at = 0; at < 100; at += 1) ask(); // while it is under way
+    await new Promise(resolve => setTimeout(resolve, 10));
+    isBusy = false;
+  });
+  for (let at = 0; at < 100; at += 1) ask();
+  await new Promise(resolve => setTimeout(resolve, 1500));
+  return [turns, hasOverlapped];
+}"""
+
+
+def test_what_has_come_is_made_exactly_and_what_is_asked_often_is_done_once(server, see):
+    page = see(f"{server.url}/docs")
+    script = f"{server.url}/{static_files.address('page.js')}"
+
+    page.evaluate(MODULE, [script, "morph.js"])
+    assert page.evaluate(MORPHED, 1) is None
+    page.evaluate(MODULE, [script, "paced.js"])
+    assert page.evaluate(PACED) == [2, False]
+
+
 @pytest.fixture
 def restartable(database, programs):
     """A server, and what kills it and starts another at its address."""
@@ -118,7 +205,7 @@ def test_a_page_recovers_when_the_server_comes_back(restartable, chromium):
     page.on("console", lambda said: errors.append(said.text) if "ERR_" not in said.text else None)
     page.goto(f"{address}/studies/s")
     page.wait_for_selector(LIVE)
-    page.evaluate("window.mine = true")
+    page.evaluate(WORDS)
 
     kill()
     page.wait_for_selector("#live:has-text('Offline since')")
@@ -131,7 +218,9 @@ def test_a_page_recovers_when_the_server_comes_back(restartable, chromium):
     page.wait_for_selector("#head:has-text('2 of 11')")
     page.click("button:text-is('Pause')")
     page.wait_for_selector("#head .paused")
-    assert page.evaluate("window.mine")
+    [offline, *others] = page.evaluate("window.words")  # of this page: it was not loaded again
+    assert re.fullmatch(r"Offline since \d\d:\d\d, retrying", offline)
+    assert others == ["Catching up", "Live"]
     assert errors == []
     page.close()
 

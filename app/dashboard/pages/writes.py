@@ -97,6 +97,8 @@ def _of_study(form: Form, project: str, name: str, who: Principal) -> Step:
             return changed("Written down.", notes=form.typed("notes"), tags=tags)
         case "enqueue":
             return _enqueued(form, project, name, who)
+        case "retry":
+            return partial(_retried, project=project, name=name, who=who)
         case "delete":
             return _deleted(form, project, name, who)
     raise _unknown(form)
@@ -139,6 +141,12 @@ def _enqueued(form: Form, project: str, name: str, who: Principal) -> Step:
         return Done(_told(added), f"{name}/trials/{added[0].number}" if len(added) == 1 else f"{name}#trials")
 
     return step
+
+
+def _retried(tx: Transaction, project: str, name: str, who: Principal) -> Done:
+    count = intervene.retry_failed(tx, project, name, who.name)
+    verb = "is" if count == 1 else "are"
+    return Done(f"{many(count, 'trial')} {verb} tried again." if count else "No trial has failed.", name)
 
 
 def _told(added: list[Added]) -> str:

@@ -21,7 +21,7 @@ export function morph(old, next) {
     if (old.data !== next.data) old.data = next.data;
     return;
   }
-  if (old.hasAttribute("data-figure")) return; // figures.js draws it
+  if (old.matches("[data-figure], [data-own]")) return; // what scripts write themselves
   for (const { name, value } of next.attributes) {
     if (old.getAttribute(name) !== value && !PERSONAL.has(name)) old.setAttribute(name, value);
   }

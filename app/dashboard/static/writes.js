@@ -5,6 +5,8 @@ import { say } from "./words.js";
 
 const SIGNED_OUT = "You are signed out. Sign in in another tab, then press again: what you typed is still here.";
 
+const sending = new Set();
+
 async function send(form, button) {
   const body = new URLSearchParams(new FormData(form, button));
   let answer, told;
@@ -38,10 +40,10 @@ document.addEventListener("submit", async (event) => {
   const form = event.target.closest("form[data-write]");
   if (!form) return;
   event.preventDefault();
-  if (form.dataset.sending) return;
-  form.dataset.sending = "true"; // a second press while the first is under way does nothing
+  if (sending.has(form)) return; // a second press while the first is under way does nothing
+  sending.add(form);
   await send(form, event.submitter);
-  delete form.dataset.sending;
+  sending.delete(form);
 });
 
 // A form that is opened has the focus at once; Escape closes it and leads back to its button.

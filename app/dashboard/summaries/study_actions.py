@@ -1,9 +1,13 @@
 """What a person may do with a study, as it stands."""
 
-from app.dashboard.actions import Action, Field
-from app.domain.study import Study, StudyState
+from typing import Final
 
-DELETION: str = (
+from app.dashboard.actions import Action, Field
+from app.dashboard.values import many
+from app.domain.study import Study, StudyState
+from app.lifecycle.intervene import MOST_RETRIED
+
+DELETION: Final = (
     "It is stopped and taken out of every list; its address goes on showing it, and its history is kept. "
     "This cannot be taken back."
 )
@@ -21,6 +25,7 @@ def study_actions(study: Study) -> list[Action]:
         elif state is not StudyState.COMPLETED:
             offered.append(Action("resume", "Resume", key="p"))
         offered += [_extend(study), _enqueue()]
+        offered += [_retry(study)] if study.standing.failed else []
     offered.append(_note(study))
     if not is_mirror and state in {StudyState.ACTIVE, StudyState.PAUSED}:
         told = "Running trials are told to stop and go back to the queue. Resume goes on with them."
@@ -41,6 +46,13 @@ def _extend(study: Study) -> Action:
 def _enqueue() -> Action:
     hint = "JSON or YAML, one in each line, or one written over several lines."
     return Action("enqueue", "Add trials", fields=[Field("configs", "Configs to try", "lines", hint=hint)])
+
+
+def _retry(study: Study) -> Action:
+    failed = study.standing.failed
+    told = f"{many(failed, 'trial')} failed in all attempts. Each is queued again, with as many as at first."
+    most = f" The first {MOST_RETRIED} at once." if failed > MOST_RETRIED else ""
+    return Action("retry", "Retry failed", says=told + most)
 
 
 def _note(study: Study) -> Action:
