@@ -214,6 +214,7 @@ class Study:
         others: "Others" = "best",
         candidates: int = 1,
         metric: str | None = None,
+        trials: Sequence[int] = (),
         theme: "Theme" = "light",
     ) -> "go.Figure":
         """Return a figure of plotly; a notebook shows it.
@@ -221,12 +222,15 @@ class Study:
         There are history, landscape, slice, parallel, importance, curves, timeline, distribution and
         interaction. `x` and `y` are the dimensions of those that have two. In a landscape the other
         dimensions stand where they are in the `best` config, or are `ignored`, and the candidates of so many
-        of the latest proposals are marked. `metric` is what curves are of. Raises FigureError.
+        of the latest proposals are marked. `metric` is what curves are of, and those of `trials` stand
+        out among them. Raises FigureError.
         """
         from thiessen.figures import Wanted, check
         from thiessen.showing import shown
 
-        wanted = Wanted(x=x, y=y, others=others, candidates=candidates, metric=metric, theme=theme)
+        wanted = Wanted(
+            x=x, y=y, others=others, candidates=candidates, metric=metric, trials=tuple(trials), theme=theme
+        )
         check(name, wanted)
         return shown(self._keeper.figure(name, wanted))
 

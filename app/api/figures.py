@@ -13,7 +13,7 @@ from app.gate import needs
 from app.house import TheHouse
 from thiessen import contract
 from thiessen.contract.words import NO_NUL, NeverNull
-from thiessen.figures import MOST_CANDIDATES, Others, Theme, Wanted
+from thiessen.figures import MOST_CANDIDATES, MOST_TOLD, Others, Theme, Wanted
 
 router = APIRouter(tags=["studies"])
 
@@ -57,12 +57,18 @@ async def read_figure(
         Query(ge=0, le=MOST_CANDIDATES, description="Of how many of the latest proposals they are marked."),
     ] = 1,
     metric: Annotated[Word | None, NeverNull(), Query(description="What curves are of.")] = None,
+    trials: Annotated[
+        list[int],
+        Query(max_length=MOST_TOLD, description="Of the curves, those of these trials stand out."),
+    ] = [],  # noqa: B006 - FastAPI gives each call its own
     theme: Annotated[Theme, Query(description="For a light or for a dark page.")] = "light",
     if_none_match: Annotated[str | None, Header(description="The `ETag` of the one that is known.")] = None,
 ) -> Response:
     """Return a figure of a study as the JSON that plotly draws."""
     del who
-    wanted = Wanted(x=x, y=y, others=others, candidates=candidates, metric=metric, theme=theme)
+    wanted = Wanted(
+        x=x, y=y, others=others, candidates=candidates, metric=metric, trials=tuple(trials), theme=theme
+    )
     drawn = await house.figures.drawn(house.store, house.histories, project, name, figure, wanted)
     headers = {"ETag": f'"{drawn.tag}"', "Cache-Control": "private, no-cache"}
     if if_none_match is not None and drawn.tag in if_none_match:

@@ -8,6 +8,7 @@ from thiessen.figures.theme import Theme
 from thiessen.space import Space
 
 MOST_CANDIDATES: Final = 32  # proposals whose candidates are drawn
+MOST_TOLD: Final = 20  # trials whose curves stand out
 
 Others = Literal["best", "ignored"]
 
@@ -25,6 +26,7 @@ class Wanted:
     others: Others = "best"  # where the other dimensions stand: at the best config, or anywhere
     candidates: int = 1  # of how many of the latest proposals they are drawn
     metric: str | None = None  # of learning curves; what trials are judged by, or else the first reported
+    trials: Sequence[int] = ()  # whose learning curves stand out, beside the best
     theme: Theme = "light"
 
 
