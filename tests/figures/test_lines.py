@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.figures.studies import LINE, SPACE, Ending, many, of_losses, told, with_more
 from thiessen import Float, Space
 from thiessen.figures import FigureError, Wanted, curves, distribution, figure, parallel, timeline
-from thiessen.figures.theme import THEMES
 from thiessen.figures import slice as slices
+from thiessen.figures.theme import THEMES
 from thiessen.figures.trials import Attempt, Unfinished
 
 START = 1_790_000_000.0

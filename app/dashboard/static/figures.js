@@ -35,7 +35,7 @@ function fitted(layout) {
 
 export async function draw(card) {
   const plot = card.querySelector(".plot");
-  const query = new URLSearchParams(card.dataset.figure === "landscape" ? chosen(card) : {});
+  const query = new URLSearchParams(card.dataset.figure === "landscape" ? chosen(card) : card.dataset.query);
   query.set("theme", dark.matches ? "dark" : "light");
   const address = `${card.dataset.address}?${query}`;
   const headers = card.etag && card.asked === address ? { "If-None-Match": card.etag } : {};
