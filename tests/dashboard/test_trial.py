@@ -59,7 +59,7 @@ def test_a_proposed_trial_shows_the_numbers_that_decided(api):
     assert f"Draws {reasons['refused'] + 1} {reasons['refused']} of them refused" in said
     assert "The last that were refused before it" in said
     page = api.get(f"/studies/s/trials/{number}").text
-    assert f'studies/s/landscape?before={reasons["watermark"]}"' in page
+    assert f'studies/s/landscape?after={reasons["watermark"]}"' in page
     for each in reasons["last_refused"]:
         assert f'title="{each["config"]["x"]}"' in page
     assert f'nearest, <a href="../../../studies/s/trials/{reasons["nearest_trial"]}' in page

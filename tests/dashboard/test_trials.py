@@ -160,11 +160,11 @@ def test_each_state_says_why_in_a_line(study):
         7: "its value was nan after step 3",
         6: "its loss at step 7, 9, is worse than 5, the threshold",
         5: "out of memory: no memory (2 attempts of 2)",
-        4: "a person added it, succeeded already",
-        3: "a person added it, pruned already",
-        2: "a person added it, diverged already",
-        1: "a person added it, succeeded already",
-        0: "a person added it, succeeded already",
+        4: "a person added it with its result",
+        3: "a person added it with its result",
+        2: "a person added it with its result",
+        1: "a person added it with its result",
+        0: "a person added it with its result",
     }
 
 

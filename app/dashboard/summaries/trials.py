@@ -91,6 +91,7 @@ class Table:
     elsewhere: list[int] = field(default_factory=list)  # chosen ones on other pages
     next: str | None = None
     is_first: bool = True
+    is_newest: bool = False  # whether a new trial comes first
     wrong: str | None = None
     most_chosen: int = MOST_CHOSEN
     hint: str = filters.HINT
@@ -134,6 +135,7 @@ def table(progress: Progress, asked: Asked, found: Found, scale: Scale | None) -
         elsewhere=[number for number in asked.chosen if number not in here],
         next=asked.query(cursor=found.following) if found.following else None,
         is_first=asked.cursor is None,
+        is_newest=asked.cursor is None and found.listing.sort is Sort.NUMBER_DOWN,
         wrong=found.wrong,
     )
 

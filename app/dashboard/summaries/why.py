@@ -36,7 +36,7 @@ def why(line: TrialLine, latest: Latest | None, spec: Spec, waits_for: str | Non
     if line.state is TrialState.QUEUED:
         return _waits(line, waits_for)
     if line.origin is Origin.IMPORTED and not line.attempts:
-        return f"a person added it, {line.state} already"
+        return "a person added it with its result"
     if line.origin is Origin.MEMOISED:
         return "this config had been tried: its result was taken"
     return _WHY[line.state](line, latest, spec)
