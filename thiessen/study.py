@@ -216,6 +216,7 @@ class Study:
         after: int | None = None,
         colour: "Colour" = "loss",
         metric: str | None = None,
+        trials: Sequence[int] = (),
         theme: "Theme" = "light",
     ) -> "go.Figure":
         """Return a figure of plotly; a notebook shows it.
@@ -224,7 +225,8 @@ class Study:
         interaction. `x` and `y` are the dimensions of those that have two. In a landscape the other
         dimensions stand where they are in the `best` config, or are `ignored`, and the candidates of so many
         of the latest proposals are marked. `after` shows the study as it was when so many trials had
-        finished. Colours go by the `loss` or its `rank`. `metric` is what curves are of. Raises FigureError.
+        finished. Colours go by the `loss` or its `rank`. `metric` is what curves are of, and those of
+        `trials` stand out among them. Raises FigureError.
         """
         from thiessen.figures import Wanted, check
         from thiessen.showing import shown
@@ -237,6 +239,7 @@ class Study:
             after=after,
             colour=colour,
             metric=metric,
+            trials=tuple(trials),
             theme=theme,
         )
         check(name, wanted)

@@ -14,7 +14,7 @@ from app.house import TheHouse
 from app.lifecycle.figures import Drawn
 from thiessen import contract
 from thiessen.contract.words import NO_NUL, Name, NeverNull
-from thiessen.figures import MOST_CANDIDATES, Colour, Others, Theme, Wanted
+from thiessen.figures import MOST_CANDIDATES, MOST_TOLD, Colour, Others, Theme, Wanted
 from thiessen.figures.arms import MOST_ARMS
 
 router = APIRouter(tags=["studies"])
@@ -67,6 +67,10 @@ async def read_figure(
     ] = None,
     colour: Annotated[Colour, Query(description="What colours go by.")] = "loss",
     metric: Annotated[Word | None, NeverNull(), Query(description="What curves are of.")] = None,
+    trials: Annotated[
+        list[int],
+        Query(max_length=MOST_TOLD, description="Of the curves, those of these trials stand out."),
+    ] = [],  # noqa: B006 - FastAPI gives each call its own
     theme: Annotated[Theme, Query(description="For a light or for a dark page.")] = "light",
     if_none_match: Annotated[str | None, Header(description="The `ETag` of the one that is known.")] = None,
 ) -> Response:
@@ -80,6 +84,7 @@ async def read_figure(
         after=after,
         colour=colour,
         metric=metric,
+        trials=tuple(trials),
         theme=theme,
     )
     drawn = await house.figures.drawn(house.store, house.histories, project, name, figure, wanted)

@@ -69,6 +69,11 @@ def span(length: timedelta) -> str:
     raise AssertionError(seconds)
 
 
+def place(worker: str, device: str) -> str:
+    """Return where an attempt is."""
+    return f"{worker}, {device}" if device else worker
+
+
 def many(count: int, thing: str) -> str:
     """Return how many there are: 1 trial, 12 trials."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"

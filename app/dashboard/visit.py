@@ -1,6 +1,7 @@
 """Who looks at a page, of which project, and where the page stands among the others."""
 
 import re
+import shlex
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -22,6 +23,12 @@ class Visit:
     home: str  # the first page of the project
     api: str  # the calls that concern the project
     principal: Principal | None
+    server: str  # where programs find it, as who looks has found it
+
+    @property
+    def worker(self) -> str:
+        """The command that starts a worker for this server."""
+        return f"thiessen worker --server {shlex.quote(self.server)}"
 
     def may(self, scope: str) -> bool:
         """Return whether who looks may do what needs this scope: else the page does not offer it."""
@@ -52,6 +59,7 @@ def visit_of(asked: Asked) -> Visit:
         home=f"{root}projects/{named}/" if named else root,
         api=f"{root}api/v1/projects/{named}/" if named else f"{root}api/v1/",
         principal=cast("Principal | None", principal),
+        server=str(Request(asked).base_url).rstrip("/"),
     )
 
 

@@ -27,8 +27,10 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """The trials of a study in this state and of this origin, in order."""
+    """The trials of a study in this state and of this origin, in order, between bounds on what it goes by."""
 
     sort: Sort = Sort.NUMBER
     state: TrialState | None = None
     origin: Origin | None = None
+    above: float | None = None  # only trials whose number or loss, as the list is sorted, is above this
+    below: float | None = None

@@ -31,6 +31,9 @@ def page(
             f"sort: only succeeded trials have a final loss to go by, not {listing.state} ones. "
             "Leave out the state, or sort by number or finished."
         )
+    is_bounded = listing.above is not None or listing.below is not None
+    if listing.sort.upward is Sort.FINISHED and is_bounded:
+        raise InvalidRequest("sort: a list between bounds goes by number or by loss, not by time.")
     study = studies.named(tx, project, name)
     after = None if cursor is None else _opened(study, listing, cursor)
     found = pages.page(tx, study, listing, after, limit + 1)

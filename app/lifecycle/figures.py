@@ -15,18 +15,20 @@ from pydantic_core import to_json
 
 from app.domain.errors import InvalidRequest
 from app.domain.listing import Listing
-from app.domain.study import Standing, Study
+from app.domain.study import Standing, Study, StudyId
 from app.domain.trial import Origin, TrialState
 from app.lifecycle.columns import Histories, Shown
 from app.storage import Store, Transaction, attempts, clock, pages, studies, whole
 from thiessen.figures import COMPARED, FigureError, Wanted, figure
 from thiessen.figures.curves import chosen
+from thiessen.figures.scale import Scale
 from thiessen.figures.sources import proposed
 from thiessen.figures.timeline import MOST_ATTEMPTS
 from thiessen.figures.trials import LATEST, MOST_UNFINISHED, Attempt, Trials, Unfinished
 from thiessen.version import __version__
 
 MOST_BYTES: Final = 16_000_000  # of figures kept at once
+MOST_SCALES: Final = 1000  # of colours, kept at once
 SETTLED: Final = frozenset({"slice", "parallel", "importance", "distribution", "interaction"})
 """The figures that show finished trials alone: they change when a trial ends, others with every event."""
 
@@ -46,6 +48,7 @@ class Figures:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._lock = Lock()
         self._busy = asyncio.Lock()
+        self._scales: OrderedDict[StudyId, Scale] = OrderedDict()
 
     async def drawn(
         self, store: Store, histories: Histories, project: str, name: str, kind: str, wanted: Wanted
@@ -62,11 +65,12 @@ class Figures:
         self, store: Store, histories: Histories, project: str, name: str, kind: str, wanted: Wanted
     ) -> Drawn:
         study, shown = histories.shown(store.read, project, name, None)
+        self._keep_scale(study, shown)
         tag = _tag(study.standing, kind, wanted)
         known = self._known(tag)
         if known is not None:  # drawn while this one waited
             return known
-        trials = _with_more(store, study, _trials(study, shown).seen(after=wanted.after), kind)
+        trials = _with_more(store, study, _trials(study, shown).seen(after=wanted.after), kind, wanted)
         try:
             written = to_json(figure(kind, trials, wanted))
         except FigureError as error:
@@ -112,6 +116,22 @@ class Figures:
             raise InvalidRequest(str(error)) from error
         self._keep(tag, written)
         return Drawn(written, tag)
+
+    def scale(self, study: Study) -> Scale | None:
+        """Return the scale of colours of the figures drawn last of a study, None if that was long ago."""
+        with self._lock:
+            return self._scales.get(study.id)
+
+    def _keep_scale(self, study: Study, shown: Shown) -> None:
+        losses = shown.losses[np.array(shown.states, dtype="U9") == TrialState.SUCCEEDED]
+        if not len(losses):
+            return
+        scale = Scale.of(losses, study.spec.direction.value)
+        with self._lock:
+            self._scales[study.id] = scale
+            self._scales.move_to_end(study.id)
+            while len(self._scales) > MOST_SCALES:
+                self._scales.popitem(last=False)
 
     def _known(self, tag: str) -> Drawn | None:
         with self._lock:
@@ -159,7 +179,7 @@ def _trials(study: Study, shown: Shown) -> Trials:
     )
 
 
-def _with_more(store: Store, study: Study, trials: Trials, kind: str) -> Trials:
+def _with_more(store: Store, study: Study, trials: Trials, kind: str, wanted: Wanted) -> Trials:
     """Return them with what else this figure shows."""
     if kind in {"history", "landscape", "curves"} and trials.whole is None:
         trials = replace(trials, unfinished=store.read(partial(_unfinished, study=study)))
@@ -171,7 +191,7 @@ def _with_more(store: Store, study: Study, trials: Trials, kind: str) -> Trials:
         ]
         return replace(trials, latest=latest)
     if kind == "curves":
-        read = partial(attempts.curves_of_trials, study_id=study.id, numbers=chosen(trials))
+        read = partial(attempts.curves_of_trials, study_id=study.id, numbers=chosen(trials, wanted.trials))
         return replace(trials, curves={trial: _curve(points) for trial, points in store.read(read).items()})
     if kind == "timeline":
         return store.read(partial(_with_attempts, study=study, trials=trials))

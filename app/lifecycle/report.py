@@ -78,7 +78,10 @@ async def heartbeat(
     if case is None:
         return beat
     verdict = await store.seen(partial(judge.verdict, case=case))
-    return replace(beat, order=Order.PRUNE, reason=verdict.reason) if verdict.stop else beat
+    if not verdict.stop:
+        return beat
+    await store.written(partial(attempts.keep_verdict, lease_id=lease_id, reason=verdict.reason))
+    return replace(beat, order=Order.PRUNE, reason=verdict.reason)
 
 
 def _renew(
@@ -150,7 +153,8 @@ def _complete(tx: Transaction, lease_id: str, result: Result, who: Principal) ->
         result = _settled(tx, held, result)
         _finish(tx, held, result, by=Who.WORKER, who=who.name, attempt=held.number, gpus=held.gpus)
         failpoint.reached("half-a-complete")
-        attempts.end(tx, lease_id, result.state, loss=result.loss, message=result.diverged)
+        message = held.message if result.state is TrialState.PRUNED else result.diverged
+        attempts.end(tx, lease_id, result.state, loss=result.loss, message=message)
         return Told.FIRST
     if held.outcome not in {Cause.LOST, TrialState.CANCELLED}:
         _accept_repeat(tx, lease_id, held, _settled(tx, held, result))
@@ -380,7 +384,8 @@ def _accept_repeat(tx: Transaction, lease_id: str, held: Held, result: Result) -
     """A repeat of what was stored is fine; anything else is refused."""
     if held.outcome == Cause.RELEASED:
         raise _lost(lease_id, held)
-    if (held.outcome, held.loss, held.message) != (result.state, result.loss, result.diverged):
+    diverged = held.message if held.outcome == TrialState.DIVERGED else None
+    if (held.outcome, held.loss, diverged) != (result.state, result.loss, result.diverged):
         raise ResultDiffers(lease_id, studies.name_of(tx, held.study_id), held.trial)
 
 

@@ -179,6 +179,12 @@ def end(
     )
 
 
+def keep_verdict(tx: Transaction, lease_id: str, reason: str) -> None:
+    """Keep why an attempt under way is not worth going on with: what it was compared with changes later."""
+    under_way = (attempts.c.lease_id == lease_id) & attempts.c.ended_at.is_(None)
+    tx.execute(update(attempts).where(under_way).values(message=reason))
+
+
 def gpus_of(tx: Transaction, lease_id: str) -> int:
     """Return how many GPUs the attempt of this lease has."""
     return int(tx.execute(select(attempts.c.gpus).where(attempts.c.lease_id == lease_id)).scalar_one())
@@ -293,6 +299,29 @@ def from_trial(tx: Transaction, study_id: StudyId, first: int) -> list[Tried]:
         .order_by(trials.c.number, attempts.c.number)
     )
     return [Tried._make(row) for row in tx.execute(statement)]
+
+
+class Latest(NamedTuple):
+    """The last attempt of a trial: how far it came, and how it ended."""
+
+    number: int
+    worker: str
+    device: str
+    last_step: int  # -1 before its first report
+    started_at: datetime
+    ended_at: datetime | None
+    cause: str | None
+    message: str | None
+
+
+def latest_of(tx: Transaction, study_id: StudyId, numbers: Sequence[int]) -> dict[int, Latest]:
+    """Return the last attempt of each of these trials that had one, by trial."""
+    statement = (
+        select(trials.c.number.label("trial"), *(attempts.c[name] for name in Latest._fields))
+        .join(attempts, (attempts.c.trial_id == trials.c.id) & (attempts.c.number == trials.c.attempts))
+        .where(trials.c.study_id == study_id, trials.c.number.in_(numbers))
+    )
+    return {trial: Latest._make(rest) for trial, *rest in tx.execute(statement)}
 
 
 def curves_under_way(tx: Transaction, study_id: StudyId) -> dict[int, list[dict[str, Any]]]:

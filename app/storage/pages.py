@@ -1,6 +1,6 @@
 """Pages of the trials of a study. Each begins behind a key: the last one costs no more than the first."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -42,6 +42,12 @@ def page(tx: Transaction, study: Study, listing: Listing, after: Key | None, lim
     return [_line(study, row) for row in tx.execute(statement)]
 
 
+def numbered(tx: Transaction, study: Study, numbers: Collection[int]) -> list[TrialLine]:
+    """Return those of these trials that there are, by number."""
+    statement = select(*_LINE).where(trials.c.study_id == study.id, trials.c.number.in_(sorted(numbers)))
+    return [_line(study, row) for row in tx.execute(statement.order_by(trials.c.number))]
+
+
 def key(listing: Listing, line: TrialLine) -> Key:
     """Return where a trial stands in a list."""
     match listing.sort.upward:
@@ -79,6 +85,11 @@ def _part(study: Study, listing: Listing, state: TrialState | None, after: Key |
         statement = statement.where(trials.c.origin == listing.origin)
     if listing.origin not in {None, Origin.PROPOSED}:
         statement = statement.where(_OF_PEOPLE)
+    place = trials.c[_COLUMNS[listing.sort.upward][0]]
+    if listing.above is not None:
+        statement = statement.where(place > listing.above)
+    if listing.below is not None:
+        statement = statement.where(place < listing.below)
     return statement if after is None else statement.where(_behind(listing.sort, after))
 
 

@@ -7,7 +7,21 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import JSON, BigInteger, ColumnElement, bindparam, case, exists, func, insert, select, update
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    Select,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    select,
+    tuple_,
+    union,
+    update,
+)
 
 from app.domain.errors import TrialNotFound
 from app.domain.study import EARLY, Direction, Requires, Study, StudyId, StudyState
@@ -438,6 +452,50 @@ def numbered(tx: Transaction, study: Study, number: int) -> Trial:
         created_at=row.created_at,
         finished_at=row.finished_at,
     )
+
+
+def better(tx: Transaction, study_id: StudyId, loss: float, most: int) -> int:
+    """Return how many succeeded trials of a study have a smaller loss, counting up to so many."""
+    those = (trials.c.study_id == study_id, trials.c.state == TrialState.SUCCEEDED, trials.c.loss < loss)
+    return _counted(tx, select(trials.c.loss).where(*those).order_by(trials.c.loss).limit(most))
+
+
+def before_in_queue(tx: Transaction, study_id: StudyId, number: int, most: int) -> int:
+    """Return how many trials of a study wait longer than this one, counting up to so many."""
+    of = (trials.c.study_id == study_id, trials.c.number == number)
+    own = tx.execute(select(trials.c.free_at, trials.c.id).where(*of)).one()
+    columns = (trials.c.free_at, trials.c.id)
+    is_before = tuple_(*columns) < tuple_(*own, types=[column.type for column in columns])
+    waiting = (trials.c.study_id == study_id, trials.c.state == TrialState.QUEUED)
+    return _counted(tx, select(trials.c.id).where(*waiting, is_before).order_by(*columns).limit(most))
+
+
+def _counted(tx: Transaction, limited: Select[Any]) -> int:
+    return int(tx.execute(select(func.count()).select_from(limited.subquery())).scalar_one())
+
+
+def latest_reasons(tx: Transaction, study_id: StudyId, most: int) -> list[dict[str, Any]]:
+    """Return the reasons of the latest proposals of a study, the newest first."""
+    statement = (
+        select(trials.c.reasons)
+        .where(trials.c.study_id == study_id, trials.c.turn.is_not(None))
+        .order_by(trials.c.turn.desc())
+        .limit(most)
+    )
+    return list(tx.execute(statement).scalars())
+
+
+def first_and_best(tx: Transaction, study_id: StudyId, most: int) -> list[tuple[int, float]]:
+    """Return numbers and losses of the first and of the best trials that succeeded, so many of each."""
+    succeeded = select(trials.c.number, trials.c.loss).where(
+        trials.c.study_id == study_id, trials.c.state == TrialState.SUCCEEDED
+    )
+    parts = [
+        succeeded.order_by(trials.c.number).limit(most),
+        succeeded.order_by(trials.c.loss, trials.c.number).limit(most),
+    ]
+    both = union(*(select(part.subquery()) for part in parts))
+    return [(number, loss) for number, loss in tx.execute(both)]
 
 
 def last_finished(tx: Transaction, study_id: StudyId, last: int) -> list[datetime]:

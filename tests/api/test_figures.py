@@ -104,6 +104,16 @@ def test_curves_are_those_of_the_last_attempt_that_reported(study):
     assert "trial 4" in trace_names(drawn(study, "curves", metric="loss"))
 
 
+def test_the_curves_of_some_trials_stand_out(study):
+    begun = lease(study, "a")
+    post(study, f"leases/{begun}/heartbeat", reports=[{"step": 1, "metrics": {"loss": 9.0}}])
+
+    assert "trial 4" not in trace_names(drawn(study, "curves"))
+    assert "trial 4" in trace_names(drawn(study, "curves", trials=[4, 99]))
+    refused = study.get("/api/v1/studies/s/figures/curves", params={"trials": list(range(21))})
+    assert (refused.status_code, "trials" in refused.json()["detail"]) == (422, True)
+
+
 def trace_names(found):
     return [each.get("name") for each in found["data"]]
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from tests.figures.studies import LINE, SPACE, Ending, many, of_losses, told, with_more
 from thiessen import Float, Space
-from thiessen.figures import FigureError, Wanted, curves, distribution, parallel, timeline
+from thiessen.figures import FigureError, Wanted, curves, distribution, figure, parallel, timeline
 from thiessen.figures import slice as slices
+from thiessen.figures.theme import THEMES
 from thiessen.figures.trials import Attempt, Unfinished
 
 START = 1_790_000_000.0
@@ -93,6 +94,41 @@ def test_curves_are_told_from_the_worst_to_the_best():
     assert shown.lines[1].values == [6, None, 5]
     picture = curves.picture(shown, "light")
     assert [note["text"] for note in picture["layout"]["annotations"][1:]] == ["1 · 1", "2 · 2", "0 · 3"]
+
+
+def test_curves_that_are_asked_for_stand_out_beside_the_best():
+    trials = replace(
+        of_losses(3.0, 1.0, 2.0, None),
+        curves={0: a_curve(9, 3), 1: a_curve(8, 1), 2: a_curve(7, 2), 3: a_curve(6, 5), 4: a_curve(4)},
+        unfinished=[Unfinished(number=4, state="running", config={"x": 0.0})],
+    )
+    shown = curves.numbers(trials, Wanted(trials=(4, 0)))
+
+    assert [line.number for line in shown.lines] == [3, 2, 4, 0, 1]
+    assert (shown.leading, shown.best) == (3, 1)
+    picture = curves.picture(shown, "light")
+    assert [note["text"] for note in picture["layout"]["annotations"][1:]] == ["1 · 1", "0 · 3", "4 · 4"]
+    assert picture["layout"]["meta"]["caption"].endswith("Outlined: 0, 4. The best is 1.")
+    star = THEMES["light"].star
+    assert [each["name"] for each in picture["data"] if each["line"]["color"] == star] == ["trial 1"]
+
+
+def test_without_a_best_the_curves_that_are_asked_for_have_no_star():
+    trials = replace(of_losses(None, None), curves={0: a_curve(9, 3), 1: a_curve(8, 1)})
+    shown = curves.numbers(trials, Wanted(trials=(1,)))
+    picture = curves.picture(shown, "light")
+
+    assert (shown.leading, shown.best, shown.lines[-1].number) == (1, None, 1)
+    assert THEMES["light"].star not in {each["line"]["color"] for each in picture["data"]}
+
+
+def test_a_curve_is_looked_at_when_it_is_asked_for_and_only_so_many_are():
+    trials = many(3000)
+    left_out = next(number for number in trials.numbers.tolist() if number not in curves.chosen(trials))
+
+    assert left_out in curves.chosen(trials, [left_out])
+    with pytest.raises(FigureError, match="trials: the curves of 20 may stand out; got 21"):
+        figure("curves", trials, Wanted(trials=range(21)))
 
 
 def test_the_metric_is_the_one_asked_for_or_that_trials_are_stopped_by():

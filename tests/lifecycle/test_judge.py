@@ -29,6 +29,29 @@ def test_a_curve_worse_than_the_median_of_the_ended_ones_is_pruned_and_a_better_
     )
 
 
+def test_why_a_trial_was_pruned_is_kept_with_its_attempt(desk):
+    desk.submit(stopping=THRESHOLD)
+    leased = desk.lease()
+    reason = desk.beat(leased, at(1, 9.0)).reason
+    desk.prune(leased)
+    desk.prune(leased)  # sent again: nothing differs
+
+    [attempt] = desk.trial(0).attempts
+    assert (attempt.outcome, attempt.message) == ("pruned", reason)
+    assert reason.startswith("Stop: its loss at step 1, 9, is worse than 5")
+
+
+def test_a_trial_that_goes_on_all_the_same_is_no_pruned_one(desk):
+    desk.submit(stopping=THRESHOLD)
+    leased = desk.lease()
+    desk.beat(leased, at(1, 9.0))
+    desk.complete(leased, 4.0)
+    desk.complete(leased, 4.0)
+
+    [attempt] = desk.trial(0).attempts
+    assert (attempt.outcome, attempt.message) == ("succeeded", None)
+
+
 def test_nothing_is_judged_by_a_heartbeat_without_points_or_of_other_metrics(desk):
     desk.submit(stopping=THRESHOLD)
     leased = desk.lease()

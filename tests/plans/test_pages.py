@@ -1,17 +1,34 @@
 """No page of the dashboard reads more of a study than it shows."""
 
+import html
+import re
+
 MOST = {"sqlite": 6_000, "postgresql": 150}  # instructions, rows; of a whole study 20 times it
 
 
 def test_every_page_of_the_dashboard_reads_about_what_it_shows(large, reads, database):
     most = MOST[database.partition(":")[0].partition("+")[0]]
-    older = large.get("/studies/s").text.split("cursor=")[1].split("#")[0]
+    waiting = [{"config": {"x": at / 1000 + 1e-6}} for at in range(200)]
+    large.post("/api/v1/studies/s/trials", json={"trials": waiting}).raise_for_status()
+    [older] = re.findall(r'href="([^"]*cursor=[^"]*)"', large.get("/studies/s/trials?filter=value>20").text)
     for path in (
         "/",
+        "/?q=s",
         "/studies/s",
-        f"/studies/s?cursor={older}",
-        "/studies/s?state=failed",
+        "/studies/s/landscape",
+        "/studies/s/trials",
+        f"/studies/s/trials{html.unescape(older)}",
+        "/studies/s/trials?filter=state:failed",
+        "/studies/s/trials?filter=origin:imported",
+        "/studies/s/trials?filter=value<100+value>90",
+        "/studies/s/trials?filter=value>90&sort=-loss",
+        "/studies/s/trials?filter=number>9000",
+        "/studies/s/trials?filter=state:pruned+number<9000",
+        "/studies/s/trials?filter=9999",
+        "/studies/s/trials?sort=-finished&trials=1,2,3",
+        "/studies/s/compare?trials=3,777,9999",
         "/studies/s/trials/9999",
+        "/studies/s/trials/20100",
     ):
         found = reads(lambda path=path: large.get(path).raise_for_status())
         assert found

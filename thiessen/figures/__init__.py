@@ -22,12 +22,13 @@ from thiessen.figures import (
 )
 from thiessen.figures.theme import Figure, Theme
 from thiessen.figures.trials import Trials
-from thiessen.figures.wanted import MOST_CANDIDATES, Colour, FigureError, Others, Wanted
+from thiessen.figures.wanted import MOST_CANDIDATES, MOST_TOLD, Colour, FigureError, Others, Wanted
 
 __all__ = [
     "COMPARED",
     "FIGURES",
     "MOST_CANDIDATES",
+    "MOST_TOLD",
     "Colour",
     "Figure",
     "FigureError",
@@ -94,6 +95,8 @@ def check(name: str, wanted: Wanted) -> None:
     ):
         if said not in get_args(choices):
             raise FigureError(f"{what}: {said!r} is none of {', '.join(get_args(choices))}.")
+    if len(wanted.trials) > MOST_TOLD:
+        raise FigureError(f"trials: the curves of {MOST_TOLD} may stand out; got {len(wanted.trials)}.")
     if not 0 <= wanted.candidates <= MOST_CANDIDATES:
         raise FigureError(
             f"candidates: of 0 to {MOST_CANDIDATES} proposals they are drawn; got {wanted.candidates}."

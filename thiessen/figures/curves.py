@@ -43,14 +43,16 @@ class Numbers:
     trials: int
     chosen: int  # whose curves were looked at
     lines: Sequence[Line]
-    leading: int  # how many lines at the end are of the best trials
+    leading: int  # how many lines at the end are told by name
+    best: int | None  # the trial of the last line, where that is the best of all
+    asked: bool  # whether the leading ones were asked for, beside the best
     axis: LossAxis
     scale: Scale
 
 
-def chosen(trials: Trials) -> list[int]:
-    """Return the trials whose curves are looked at: the best, others evenly spread, and some that run."""
-    return [*trials.numbers[_places(trials)].tolist(), *_running(trials)]
+def chosen(trials: Trials, also: Sequence[int] = ()) -> list[int]:
+    """Return whose curves are looked at: the best, others evenly spread, some that run, and these."""
+    return list(dict.fromkeys([*trials.numbers[_places(trials)].tolist(), *_running(trials), *also]))
 
 
 def _places(trials: Trials) -> Array:
@@ -71,12 +73,12 @@ def _running(trials: Trials) -> list[int]:
 
 def numbers(trials: Trials, wanted: Wanted) -> Numbers:
     """Return the numbers of the figure. Raises FigureError where nobody reported such a metric."""
-    looked_at = chosen(trials)
+    looked_at = chosen(trials, wanted.trials)
     curves = {number: trials.curves[number] for number in looked_at if trials.curves.get(number)}
     metric = _metric(curves.values(), wanted.metric or trials.metric, is_asked=wanted.metric is not None)
     scale = trials.scale
     most = max(MOST_POINTS // max(len(curves), 1), 2)
-    places = _places(trials).tolist()
+    places = [*_places(trials).tolist(), *np.flatnonzero(np.isin(trials.numbers, wanted.trials)).tolist()]
     ended = {int(trials.numbers[place]): place for place in places}
     state_of = dict.fromkeys(looked_at, "running") | {
         number: str(trials.states[place]) for number, place in ended.items()
@@ -85,18 +87,30 @@ def numbers(trials: Trials, wanted: Wanted) -> Numbers:
         number: float(trials.losses[place]) for number, place in ended.items() if trials.succeeded[place]
     }
     lines = [
-        _line(number, state_of[number], curves[number], metric, loss_of.get(number), scale, most)
-        for number in curves
+        _line(number, state_of[number], curve, metric, loss_of.get(number), scale, most)
+        for number, curve in curves.items()
     ]
     lines = [line for line in lines if any(value is not None for value in line.values)]
-    lines.sort(key=lambda line: (line.place is not None, -loss_of.get(line.number, np.inf), -line.number))
+    best = None if trials.best is None else int(trials.numbers[trials.best])
+    asked = {*wanted.trials, best} if wanted.trials else set()
+
+    def order(line: Line) -> Any:
+        is_best = line.number == best
+        rank = (line.number in asked) + is_best, line.place is not None
+        return *rank, -loss_of.get(line.number, np.inf), -line.number
+
+    lines.sort(key=order)
+    placed = sum(line.place is not None for line in lines)
+    leading = sum(line.number in asked for line in lines) if asked else min(LEADING, placed)
     values = [value for line in lines for value in line.values if value is not None]
     return Numbers(
         metric=metric,
         trials=len(trials) + len(trials.unfinished),
         chosen=len(looked_at),
         lines=lines,
-        leading=min(LEADING, sum(line.place is not None for line in lines)),
+        leading=leading,
+        best=best if lines and lines[-1].number == best else None,
+        asked=bool(asked),
         axis=LossAxis.of(np.array(values), trials.direction),
         scale=scale,
     )
@@ -147,12 +161,15 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         traces.append(_trace(ended, "others", {"width": 1, "color": tokens.edge}, opacity=0.45))
     if running:
         traces.append(_trace(running, "running", {"width": 1.5, "color": tokens.running, "dash": "dash"}))
-    for at, line in enumerate(leading):
-        is_best = at == len(leading) - 1
-        colour = tokens.star if is_best else shown.scale.colour(theme, line.place or 0.0)
+    for line in leading:
+        is_best = line.number == shown.best
+        known = tokens.ink if line.place is None else shown.scale.colour(theme, line.place)
+        colour = tokens.star if is_best else known
         name = f"trial {line.number}"
         if is_best:
             traces.append(_trace([line], name, {"width": 6, "color": tokens.surface}, showlegend=False))
+        elif shown.asked:  # the colour of a bad loss is that of the page
+            traces.append(_trace([line], name, {"width": 5, "color": tokens.ink}, showlegend=False))
         traces.append(_trace([line], name, {"width": 2.5, "color": colour}, showlegend=False))
     steps = [step for line in shown.lines for step in line.steps]
     metric = text.name(shown.metric or "value")
@@ -219,10 +236,9 @@ def _labels(shown: Numbers, leading: Sequence[Line], theme: Theme) -> list[Figur
     heights: list[float] = []
     for wished, _, _ in ends:
         heights.append(max(wished, heights[-1] + APART) if heights else wished)
-    best = leading[-1].number if leading else None
     labels = []
     for (_, line, last), height in zip(ends, heights, strict=True):
-        colour = THEMES[theme].best if line.number == best else THEMES[theme].ink2
+        colour = THEMES[theme].best if line.number == shown.best else THEMES[theme].ink2
         told = f"{line.number} · {text.short(last)}"
         where = {"x": 1, "y": height, "xanchor": "left", "yanchor": "middle", "xshift": 6}
         labels.append(note(theme, told, font={"size": 12, "color": colour}, **where))
@@ -246,6 +262,11 @@ def _caption(shown: Numbers) -> str:
         told += (
             f", looking at {shown.chosen} of {shown.trials:,}: the best {BEST_LINES} and others evenly spread"
         )
-    if shown.leading:
+    if shown.asked:
+        leading = shown.lines[len(shown.lines) - shown.leading :]
+        outlined = ", ".join(map(str, sorted(line.number for line in leading if line.number != shown.best)))
+        told += f". Outlined: {outlined}" if outlined else ""
+        told += "" if shown.best is None else f". The best is {shown.best}"
+    elif shown.leading:
         told += f". The best {shown.leading} are told by number" if shown.leading > 1 else ""
     return told + "."

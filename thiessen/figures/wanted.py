@@ -8,6 +8,7 @@ from thiessen.figures.theme import Theme
 from thiessen.space import Space
 
 MOST_CANDIDATES: Final = 32  # proposals whose candidates are drawn
+MOST_TOLD: Final = 20  # trials whose curves stand out
 
 Others = Literal["best", "ignored"]
 Colour = Literal["loss", "rank"]
@@ -28,6 +29,7 @@ class Wanted:
     after: int | None = None  # as the study was when so many trials had finished; None as it is
     colour: Colour = "loss"  # what colours go by
     metric: str | None = None  # of learning curves; what trials are judged by, or else the first reported
+    trials: Sequence[int] = ()  # whose learning curves stand out, beside the best
     theme: Theme = "light"
 
 

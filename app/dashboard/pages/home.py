@@ -16,9 +16,9 @@ router = APIRouter(dependencies=[READ])
 
 
 @router.get("/")
-def home(house: TheHouse, visit: TheVisit) -> Response:
+def home(house: TheHouse, visit: TheVisit, q: str = "") -> Response:
     try:
-        page = read_home(house, visit.project)
+        page = read_home(house, visit.project, q.strip())
     except ProjectNotFound:
         return missing(f"There is no project named “{visit.project}”.", replace(visit, home=visit.root))
     return rendered("home.html", page, visit)

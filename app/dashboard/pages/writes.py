@@ -17,6 +17,7 @@ from app.dashboard.pages.names import check_study, trial_number
 from app.dashboard.rendering import missing, rendered
 from app.dashboard.summaries.study import read_study
 from app.dashboard.summaries.trial import read_trial
+from app.dashboard.summaries.trials import Asked
 from app.dashboard.values import many
 from app.dashboard.visit import TheVisit
 from app.domain.access import Principal, Scope
@@ -53,7 +54,7 @@ def write_study(
             raise
         if isinstance(refusal, NotFound):
             return missing(f"There is no study named “{name}”.", visit)
-        page = read_study(house, visit.project, name, state=None, cursor=None, chosen={})
+        page = read_study(house, visit.project, name, "overview", asked=Asked(), chosen={})
         page = replace(page, actions=refused(page.actions, form, str(refusal)))
         return rendered("study.html", page, visit, _status(refusal))
 

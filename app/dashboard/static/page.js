@@ -1,5 +1,6 @@
 // What a page does beyond its HTML.
 
+import "./choosing.js";
 import { enable } from "./copying.js";
 import "./figures.js";
 import "./keys.js";

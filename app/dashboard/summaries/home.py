@@ -1,17 +1,20 @@
 """The first page: what runs, what needs somebody, the newest studies, the fleet."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from app.dashboard.summaries.lines import StudyLine, study_line
+from app.dashboard.summaries.sparkline import MOST, Sparkline, sparkline
 from app.dashboard.values import many
 from app.domain.study import Progress, StudyState
 from app.domain.trial import TrialState
 from app.house import House
 from app.lifecycle import register, submit
-from app.storage import Transaction, clock, projects, workers
+from app.storage import Transaction, clock, projects, trials, workers
+from thiessen.contract.words import NAME
 
 MOST_STUDIES: Final = 50
 MOST_ACTIVE: Final = 8  # with a card each
@@ -46,34 +49,42 @@ class Home:
     needs: list[Need]
     active: list[StudyLine]
     studies: list[StudyLine]
+    lines: Mapping[str, Sparkline | None]  # the best so far, by name of the study
     fleet: Fleet
+    sought: str
     is_live: bool
 
 
-def read_home(house: House, project: str) -> Home:
-    """Return what runs, and the newest studies. Raises ProjectNotFound."""
-    running, newest, fleet = house.store.read(partial(_at_once, project=project))
+def read_home(house: House, project: str, sought: str = "") -> Home:
+    """Return what runs, and the newest studies, of those that are sought. Raises ProjectNotFound."""
+    running, newest, lines, fleet = house.store.read(partial(_at_once, project=project, sought=sought))
     active = [study_line(progress) for progress in running]
     told = "Nothing runs."
     if active:
-        trials = many(sum(each.running for each in active), "trial")
+        run = many(sum(each.running for each in active), "trial")
         verb = "study is" if len(active) == 1 else "studies are"
         least = "at least " if len(active) == MOST_ACTIVE else ""
-        told = f"{least}{len(active)} {verb} active; {trials} run now.".capitalize()
+        told = f"{least}{len(active)} {verb} active; {run} run now.".capitalize()
     return Home(
         says=told,
         needs=_needs(active, fleet)[:MOST_NEEDS],
         active=active,
         studies=[study_line(progress) for progress in newest],
+        lines=lines,
         fleet=fleet,
+        sought=sought,
         is_live=bool(active),
     )
 
 
-def _at_once(tx: Transaction, project: str) -> tuple[Iterable[Progress], Iterable[Progress], Fleet]:
+def _at_once(
+    tx: Transaction, project: str, sought: str
+) -> tuple[Iterable[Progress], Iterable[Progress], Mapping[str, Sparkline | None], Fleet]:
     pages = partial(submit.page, tx, project)
     projects.named(tx, project)
     active = pages(MOST_ACTIVE, state=StudyState.ACTIVE)
+    newest = _sought(pages, sought)
+    lines = {each.study.spec.name: _line(tx, each) for each in newest}
     since = clock.read(tx) - register.GONE_AFTER
     heard = [worker for worker in workers.every(tx, project) if worker.seen_at >= since]
     fleet = Fleet(
@@ -82,7 +93,24 @@ def _at_once(tx: Transaction, project: str) -> tuple[Iterable[Progress], Iterabl
         busy=sum(worker.running for worker in heard),
         draining=sum(worker.is_draining for worker in heard),
     )
-    return active, pages(MOST_STUDIES), fleet
+    return active, newest, lines, fleet
+
+
+def _sought(pages: Callable[..., Sequence[Progress]], sought: str) -> Sequence[Progress]:
+    """Return the newest studies whose name begins so; after a # those with such a tag."""
+    name = sought.removeprefix("#")
+    if not sought:
+        return pages(MOST_STUDIES)
+    if not re.fullmatch(NAME, name):
+        return []
+    return pages(MOST_STUDIES, tag=name) if sought.startswith("#") else pages(MOST_STUDIES, prefix=name)
+
+
+def _line(tx: Transaction, progress: Progress) -> Sparkline | None:
+    if progress.best is None:
+        return None
+    study = progress.study
+    return sparkline(trials.first_and_best(tx, study.id, MOST), study.standing.trials)
 
 
 def _needs(active: list[StudyLine], fleet: Fleet) -> list[Need]:
@@ -102,7 +130,7 @@ def _needs(active: list[StudyLine], fleet: Fleet) -> list[Need]:
         failed = next((part.count for part in each.parts if part.state == TrialState.FAILED), 0)
         if failed:
             says = f"{many(failed, 'trial')} of {each.name} failed in all attempts."
-            found.append(Need(says, f"{_place(each)}?state=failed#trials", "See why", "failed"))
+            found.append(Need(says, f"{_place(each)}/trials?filter=state:failed", "See why", "failed"))
     return found
 
 

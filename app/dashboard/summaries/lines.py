@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Final
 
 from app.dashboard.values import Shown, shown
-from app.domain.study import Progress, Study
+from app.domain.study import Direction, Progress, Study
 from app.domain.trial import Ranked, TrialState
 from thiessen.figures.text import short
 from thiessen.integrations import KNOWN
@@ -42,6 +42,7 @@ class StudyLine:
     name: str
     task: str
     strategy: str
+    measure: str
     state: str
     reason: str | None
     finished: int
@@ -61,6 +62,7 @@ def study_line(progress: Progress) -> StudyLine:
         name=study.spec.name,
         task=study.spec.task,
         strategy=in_words(study.spec.strategy, KNOWN),
+        measure=_measure(study),
         state=standing.state.value,
         reason=standing.reason,
         finished=sum(counts[state] for state in ENDS),
@@ -71,6 +73,12 @@ def study_line(progress: Progress) -> StudyLine:
         waits_for=progress.waits_for,
         best=best_of(progress),
     )
+
+
+def _measure(study: Study) -> str:
+    """Return what a study is about: by name, where its trials are judged by one that they report."""
+    metric = "value" if study.spec.stopping is None else str(study.spec.stopping["metric"])
+    return f"{metric}, {'smaller' if study.spec.direction is Direction.MINIMIZE else 'larger'} is better"
 
 
 def _wanted(study: Study) -> int:

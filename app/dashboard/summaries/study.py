@@ -1,138 +1,92 @@
-"""One study: how far it is, its best config, its figures and its trials."""
+"""One study: how far it is, its best config, its figures and its trials, a tab for each."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from app.dashboard.actions import Action
+from app.dashboard.summaries import trials as of_trials
 from app.dashboard.summaries.lines import ENDS, StudyLine, study_line
+from app.dashboard.summaries.search import MOST_PROPOSALS, Doing, doing
 from app.dashboard.summaries.study_actions import study_actions
-from app.dashboard.values import MANY_DIMENSIONS, brief
-from app.domain.listing import Listing, Sort
+from app.dashboard.summaries.trials import Asked, Found, Table
 from app.domain.study import Progress, StudyState
-from app.domain.trial import Origin, TrialLine, TrialState
 from app.house import House
-from app.lifecycle import browse, submit
-from thiessen.figures.text import short
+from app.lifecycle import submit
+from app.storage import Transaction, trials
 
-MOST_TRIALS: Final = 12  # in a page of their table
-
-
-@dataclass(frozen=True)
-class Row:
-    """One trial in a table."""
-
-    number: int
-    state: str
-    value: str
-    exact: str
-    config: list[str]
-    finished_at: datetime | None
-    why: str
+NEWEST: Final = 12  # trials on the overview
+TABS: Final[Mapping[str, tuple[str, ...]]] = {  # the figures of each
+    "overview": ("landscape", "history", "slice", "parallel", "importance", "curves", "timeline"),
+    "landscape": ("landscape",),
+    "slices": ("slice", "parallel", "interaction"),
+    "importance": ("importance",),
+    "curves": ("curves", "distribution"),
+    "timeline": ("timeline", "history"),
+    "trials": (),
+}
+PAIRS: Final = frozenset({"landscape", "parallel", "interaction"})  # of two dimensions and more
 
 
 @dataclass(frozen=True)
 class StudyPage:
-    """One study: how far it is, its best config, which figures it has, and its newest trials."""
+    """One study: how far it is, and what its tab shows."""
 
     study: StudyLine
+    tab: str
+    tabs: list[str]
     says: str
     notes: str
     tags: list[str]
     dimensions: list[str]
-    columns: list[str]  # the dimensions that the table has room for
     figures: list[str]
-    chosen: Mapping[str, str]
-    rows: list[Row]
-    state: str | None
-    next: str | None
-    is_first: bool
+    chosen: Mapping[str, str]  # of the landscape
+    doing: Doing | None
+    table: Table | None
     is_live: bool
     after: int  # the number of the last event that this shows
     actions: list[Action]
 
 
 def read_study(
-    house: House,
-    project: str,
-    name: str,
-    *,
-    state: TrialState | None,
-    cursor: str | None,
-    chosen: Mapping[str, str | None],
+    house: House, project: str, name: str, tab: str, *, asked: Asked, chosen: Mapping[str, str]
 ) -> StudyPage:
-    """Return a study with a page of its trials, the newest first. Raises StudyNotFound, InvalidRequest."""
-    progress, (found, following) = house.store.read(
-        lambda tx: (
-            submit.progress(tx, project, name),
-            browse.page(
-                tx,
-                project,
-                name,
-                Listing(sort=Sort.NUMBER_DOWN, state=state),
-                cursor=cursor,
-                limit=MOST_TRIALS,
-            ),
+    """Return a tab of a study. Raises StudyNotFound."""
+    limit = NEWEST if tab == "overview" else of_trials.MOST_TRIALS
+
+    def at_once(tx: Transaction) -> tuple[Progress, Found | None, list[dict[str, Any]]]:
+        progress = submit.progress(tx, project, name)
+        found = of_trials.find(tx, progress, asked, limit) if tab in {"overview", "trials"} else None
+        is_first = tab == "overview"
+        return (
+            progress,
+            found,
+            trials.latest_reasons(tx, progress.study.id, MOST_PROPOSALS) if is_first else [],
         )
-    )
-    line, remarks = study_line(progress), progress.study.remarks
-    dimensions = list(progress.space.dimensions)
-    columns = dimensions[:MANY_DIMENSIONS]
+
+    progress, found, latest = house.store.read(at_once)
+    line, remarks, study = study_line(progress), progress.study.remarks, progress.study
     return StudyPage(
         study=line,
-        says=f"Task {line.task}, searched by {line.strategy}, seed {progress.study.spec.seed}.",
+        tab=tab,
+        tabs=list(TABS),
+        says=f"Task {line.task}, searched by {line.strategy}, seed {study.spec.seed}.",
         notes=remarks.notes,
         tags=list(remarks.tags),
-        dimensions=dimensions,
-        columns=columns,
-        figures=_figures(progress),
-        chosen={key: value for key, value in chosen.items() if value},
-        rows=[_row(each, columns, line.waits_for) for each in found],
-        state=state,
-        next=following,
-        is_first=cursor is None,
-        is_live=progress.study.standing.state is StudyState.ACTIVE or line.running > 0,
-        after=progress.study.standing.events,
-        actions=study_actions(progress.study),
+        dimensions=list(progress.space.dimensions),
+        figures=_figures(progress, tab),
+        chosen=chosen,
+        doing=doing(progress, latest) if tab == "overview" else None,
+        table=None if found is None else of_trials.table(progress, asked, found, house.figures.scale(study)),
+        is_live=study.standing.state is StudyState.ACTIVE or line.running > 0,
+        after=study.standing.events,
+        actions=study_actions(study),
     )
 
 
-def _figures(progress: Progress) -> list[str]:
-    """Return the figures that have something to show."""
+def _figures(progress: Progress, tab: str) -> list[str]:
+    """Return the figures of a tab that have something to show."""
     if not any(progress.counts[state] for state in ENDS):
         return []
-    pairs = ["landscape", "parallel"] if len(progress.space.dimensions) > 1 else []
-    return ["history", "slice", "importance", "curves", "timeline", *pairs]
-
-
-def _row(line: TrialLine, columns: Iterable[str], waits_for: str | None) -> Row:
-    return Row(
-        number=line.number,
-        state=line.state,
-        value=short(line.value),
-        exact="" if line.value is None else str(line.value),
-        config=[brief(line.config[name]) if name in line.config else "" for name in columns],
-        finished_at=line.finished_at,
-        why=_why(line, waits_for),
-    )
-
-
-def _why(line: TrialLine, waits_for: str | None) -> str:
-    """Return in a line why a trial is where it is."""
-    cause = "" if line.cause is None else line.cause.replace("_", " ")
-    match line.state:
-        case TrialState.QUEUED if cause:
-            return f"again after {cause}"
-        case TrialState.QUEUED:
-            return waits_for or "waits for a free slot"
-        case TrialState.RUNNING:
-            return f"attempt {line.attempts}" + (f" after {cause}" if cause else "")
-        case TrialState.PRUNED:
-            return "behind the others at the same step"
-        case TrialState.DIVERGED:
-            return "its loss is not finite"
-    said = [cause] if cause else []
-    said += [line.origin] if line.origin is not Origin.PROPOSED else []
-    said += [f"attempt {line.attempts}"] if line.attempts > 1 else []
-    return ", ".join(said)
+    has_pairs = len(progress.space.dimensions) > 1
+    return [name for name in TABS[tab] if has_pairs or name not in PAIRS]
