@@ -24,9 +24,13 @@ class Fault:
     place: Place
     message: str
 
+    @property
+    def said(self) -> str:
+        """What is wrong with what."""
+        return f"{'.'.join(str(part) for part in self.place) or 'the document'}: {self.message}"
+
     def __str__(self) -> str:
-        where = f"line {self.line}, " if self.line else ""
-        return f"{where}{'.'.join(str(part) for part in self.place) or 'the document'}: {self.message}"
+        return f"line {self.line}, {self.said}" if self.line else self.said
 
 
 class WrongText(ValueError):  # noqa: N818 - says what happened
@@ -46,15 +50,18 @@ class Unreadable(WrongText):
         self.faults = [Fault(line, (), said)]
 
 
-def read(text: str, kind: Kind, name: str) -> "StudySpec":
-    """Return the study of a text; `name` is for a sweep that has none. Raises WrongText."""
+def read(text: str, kind: Kind, name: str, *, has_aliases: bool = True) -> "StudySpec":
+    """Return the study of a text; `name` is for a sweep that has none. Raises WrongText.
+
+    A few aliases of YAML can stand for more than a machine holds: of strangers they are not read.
+    """
     from pydantic import ValidationError
 
     from thiessen.cli import sweep
     from thiessen.contract import StudySpec
-    from thiessen.served import TASK
+    from thiessen.contract.words import TASK
 
-    document = _document(text, kind)
+    document = _document(text, kind, has_aliases=has_aliases)
     is_sweep = sweep.is_sweep(document)
     try:
         study = sweep.as_study(document, name, TASK) if is_sweep else document
@@ -71,22 +78,35 @@ def read(text: str, kind: Kind, name: str) -> "StudySpec":
         raise WrongText("is not a study", faults) from error
 
 
-def _document(text: str, kind: Kind) -> Any:
+def _document(text: str, kind: Kind, *, has_aliases: bool) -> Any:
     if kind == "yaml":
         import yaml
 
         try:
+            if not has_aliases:
+                _refuse_aliases(text)
             return yaml.safe_load(text)
         except yaml.YAMLError as error:  # it names the line
             mark = getattr(error, "problem_mark", None)
             line = None if mark is None else mark.line + 1
             raise Unreadable(line, " ".join(str(error).split())) from error
+        except WrongText:
+            raise
         except (ValueError, OverflowError, RecursionError) as error:  # of a value, or of what is in it
             raise Unreadable(None, str(error)) from error
     try:
         return json.loads(text) if kind == "json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # both parsers name the line
         raise Unreadable(getattr(error, "lineno", None), str(error)) from error
+
+
+def _refuse_aliases(text: str) -> None:
+    import yaml
+
+    for event in yaml.parse(text):
+        if isinstance(event, yaml.AliasEvent):
+            said = f"*{event.anchor} stands for what is written elsewhere; write it out here"
+            raise Unreadable(event.start_mark.line + 1, said)
 
 
 def _fault(text: str, kind: Kind, place: Place, message: str) -> Fault:

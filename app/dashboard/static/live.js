@@ -9,7 +9,7 @@ const EVERY_MS = 5000;
 function isInUse(part) {
   const selection = getSelection();
   const isSelected = !selection.isCollapsed && part.contains(selection.anchorNode);
-  return isSelected || part.contains(document.activeElement) || part.querySelector("details[open]") !== null;
+  return isSelected || part.contains(document.activeElement) || part.querySelector("details[open], input:checked") !== null;
 }
 
 async function renew() {

@@ -2,6 +2,7 @@
 
 import { enable } from "./copying.js";
 import "./figures.js";
+import "./link.js";
 import "./live.js";
 import { tellTimes } from "./times.js";
 
