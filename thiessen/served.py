@@ -35,6 +35,7 @@ from thiessen.contract import (
 )
 from thiessen.contract.faults import faults
 from thiessen.contract.leases import metric
+from thiessen.contract.words import TASK
 from thiessen.errors import (
     Ended,
     InvalidRequest,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from thiessen.client import Client
     from thiessen.figures import Figure, Wanted
 
-TASK: Final = "program"  # of studies whose trials are tried by the programs that ask for them
 OFFLINE_SECONDS: Final = 3600.0
 WAIT_SECONDS: Final = 2.0  # of one call for a trial; between two we look whether the study has ended
 REPORT_SECONDS: Final = 1.0  # points wait at most so long

@@ -118,8 +118,8 @@ def every(tx: Transaction, project: str | None = None) -> list[Registered]:
     return [Registered(*tuple(row)) for row in tx.execute(statement)]
 
 
-def under_way(tx: Transaction, project: str | None, most: int) -> list[UnderWay]:
-    """Return the attempts that have not ended, of one project or of all, in order of their workers."""
+def under_way(tx: Transaction, names: Collection[str], project: str | None, most: int) -> list[UnderWay]:
+    """Return the attempts that these workers have not ended, of one project or of all."""
     statement = (
         select(
             attempts.c.worker,
@@ -133,7 +133,7 @@ def under_way(tx: Transaction, project: str | None, most: int) -> list[UnderWay]
         .join_from(attempts, trials)
         .join(studies)
         .join(projects)
-        .where(attempts.c.ended_at.is_(None))
+        .where(attempts.c.worker.in_(names), attempts.c.ended_at.is_(None))
     )
     if project is not None:
         statement = statement.where(projects.c.name == project)

@@ -202,7 +202,7 @@ def test_each_project_has_pages_of_its_own(api):
         assert api.get(f"/{path}").status_code == 404, path
 
 
-LINK = r'(?:href|src|action|data-address)="([^"]*)"(?: data-query="([^"]*)")?'
+LINK = r'(?:href|src|action|formaction|data-address|data-check)="([^"]*)"(?: data-query="([^"]*)")?'
 
 
 def test_every_page_has_relative_links_alone(api):
@@ -220,11 +220,13 @@ def test_every_page_has_relative_links_alone(api):
         "/projects/lab/workers",
         "/projects/lab/workers/w",
         "/projects/lab/compare?study=theirs&study=s",
+        "/projects/lab/new",
+        "/projects/lab/new/yaml",
     ]
     create(api, name="other")
     api.put("/api/v1/workers/w", json={"incarnation": "i", "tasks": [{"name": "t"}]})
     ours = ["/workers", "/workers/w", "/workers/nobody", "/compare", "/compare?study=s&study=other"]
-    ours += ["/settings/tokens", "/settings/projects"]
+    ours += ["/settings/tokens", "/settings/projects", "/new", "/new/yaml"]
     usual = ["/", "/docs", "/login", "/studies/s", "/studies/s/trials/0", "/studies/s/trials/9"]
     for path in (*usual, *ours, *theirs):
         found = re.findall(LINK, api.get(path).text)
@@ -289,7 +291,7 @@ def test_the_page_of_the_api_shows_every_call_with_an_example(api):
 
 PAGES = [
     "/", "/docs", "/studies/s", "/studies/s/trials/0", "/login", "/workers", "/workers/w", "/compare",
-    "/settings/tokens", "/settings/projects",
+    "/settings/tokens", "/settings/projects", "/new", "/new/yaml",
 ]  # fmt: skip
 
 

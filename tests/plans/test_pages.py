@@ -11,6 +11,12 @@ def test_every_page_of_the_dashboard_reads_about_what_it_shows(large, reads, dat
     waiting = [{"config": {"x": at / 1000 + 1e-6}} for at in range(200)]
     large.post("/api/v1/studies/s/trials", json={"trials": waiting}).raise_for_status()
     [older] = re.findall(r'href="([^"]*cursor=[^"]*)"', large.get("/studies/s/trials?filter=value>20").text)
+    for name in ("t", "u"):
+        study = {"name": name, "task": "t", "space": {"x": {"type": "boolean"}}}
+        large.post("/api/v1/studies", json=study).raise_for_status()
+        running = {"worker": "w", "incarnation": "i", "request_id": name, "tasks": ["t"], "studies": [name]}
+        assert large.post("/api/v1/leases", json=running).json()["leases"]
+    large.put("/api/v1/workers/w", json={"incarnation": "i", "tasks": [{"name": "t"}]}).raise_for_status()
     for path in (
         "/",
         "/?q=s",
@@ -29,6 +35,12 @@ def test_every_page_of_the_dashboard_reads_about_what_it_shows(large, reads, dat
         "/studies/s/compare?trials=3,777,9999",
         "/studies/s/trials/9999",
         "/studies/s/trials/20100",
+        "/workers",
+        "/workers/w",
+        "/new",
+        "/compare",
+        "/compare?study=s&study=t",
+        "/settings/tokens",
     ):
         found = reads(lambda path=path: large.get(path).raise_for_status())
         assert found

@@ -27,7 +27,7 @@ def moved(client: "Client", file: Path, name: str, task: str | None) -> tuple["S
 
     from thiessen.contract import NewTrial, StudySpec
     from thiessen.contract.faults import faults
-    from thiessen.served import TASK
+    from thiessen.contract.words import TASK
 
     document, record = _read(file)
     said = document["study"]

@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+TASK = "program"  # of studies whose trials are tried by the programs that ask for them
 NO_NUL = r"^[^\x00]*$"  # PostgreSQL keeps no such character
 Name = Annotated[
     str,

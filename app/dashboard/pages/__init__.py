@@ -2,12 +2,12 @@
 
 from fastapi import APIRouter
 
-from app.dashboard.pages import calls, compare, fleet, home, settings, static, study, trial, writes
+from app.dashboard.pages import calls, compare, fleet, home, new, settings, static, study, trial, writes
 
 PROJECT = "/projects/{project}"
 
 router = APIRouter(include_in_schema=False)
-for page in (home, study, trial, writes, fleet, compare):
+for page in (home, study, trial, writes, fleet, compare, new):
     router.include_router(page.router)
     router.include_router(page.router, prefix=PROJECT)
 for page in (calls, settings, static):

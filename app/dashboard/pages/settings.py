@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
-from app.dashboard.forms import Fault, TheForm, faults, number
 from app.dashboard.rendering import rendered
+from app.dashboard.sent import Fault, TheForm, faults, number
 from app.dashboard.summaries.settings import read_projects, read_tokens
 from app.dashboard.visit import TheVisit
 from app.domain.access import Scope

@@ -4,6 +4,7 @@ import "./choosing.js";
 import { enable } from "./copying.js";
 import "./figures.js";
 import "./keys.js";
+import "./link.js";
 import "./live.js";
 import { tellTimes } from "./times.js";
 import "./writes.js";

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from itertools import groupby
 from typing import Final
 
@@ -92,13 +91,17 @@ class Fleet:
 
 def read_fleet(house: House, project: str, who: Principal | None, server: str) -> Fleet:
     """Return the workers that may work for a project, and its queue. Raises ProjectNotFound."""
-    found, running, waiting, now = house.store.read(partial(_at_once, project=project, who=who))
-    lines = _lines(found[:MOST_WORKERS], running, now)
-    heard = [line for line in lines if not line.is_silent]
+
+    def at_once(tx: Transaction) -> tuple[list[WorkerLine], int, Sequence[Progress]]:
+        found = _workers(tx, project)
+        lines = _lines(tx, found[:MOST_WORKERS], project, who)
+        return lines, len(found), submit.page(tx, project, MOST_WAITING, state=StudyState.ACTIVE)
+
+    lines, many_workers, waiting = house.store.read(at_once)
     return Fleet(
-        says=_told(heard),
+        says=_told([line for line in lines if not line.is_silent]),
         workers=lines,
-        more=max(len(found) - MOST_WORKERS, 0),
+        more=max(many_workers - MOST_WORKERS, 0),
         queue=_queue(waiting),
         server=server,
     )
@@ -106,26 +109,26 @@ def read_fleet(house: House, project: str, who: Principal | None, server: str) -
 
 def read_worker(house: House, project: str, who: Principal | None, name: str) -> WorkerLine:
     """Return one worker. Raises ProjectNotFound, WorkerNotFound."""
-    found, running, _, now = house.store.read(partial(_at_once, project=project, who=who))
-    for line in _lines([each for each in found if each.name == name], running, now):
+
+    def at_once(tx: Transaction) -> list[WorkerLine]:
+        return _lines(tx, [each for each in _workers(tx, project) if each.name == name], project, who)
+
+    for line in house.store.read(at_once):
         return line
     raise WorkerNotFound(name)
 
 
-def _at_once(
-    tx: Transaction, project: str, who: Principal | None
-) -> tuple[Sequence[Registered], Sequence[UnderWay], Sequence[Progress], datetime]:
+def _workers(tx: Transaction, project: str) -> Sequence[Registered]:
     projects.named(tx, project)
+    return workers.every(tx, project)
+
+
+def _lines(
+    tx: Transaction, found: Sequence[Registered], project: str, who: Principal | None
+) -> list[WorkerLine]:
+    now = clock.read(tx)
     seen = project if who is None else who.project  # a token for one project learns of no other
-    return (
-        workers.every(tx, project),
-        workers.under_way(tx, seen, MOST_RUNNING),
-        submit.page(tx, project, MOST_WAITING, state=StudyState.ACTIVE),
-        clock.read(tx),
-    )
-
-
-def _lines(found: Iterable[Registered], running: Iterable[UnderWay], now: datetime) -> list[WorkerLine]:
+    running = workers.under_way(tx, [worker.name for worker in found], seen, MOST_RUNNING)
     trained = {(each.worker, each.device): each for each in running}
     return [_line(worker, trained, now) for worker in found]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from app.dashboard.forms import Fault, Form, by_field
+from app.dashboard.sent import Fault, Form, by_field
 from app.domain.access import Principal, Scope, Token
 from app.domain.project import Project
 from app.house import House

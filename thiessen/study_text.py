@@ -1,0 +1,170 @@
+"""A study as people write it: TOML, YAML or JSON, sweeps too, and in which line something is wrong."""
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from thiessen.contract import StudySpec
+
+Kind = Literal["toml", "yaml", "json"]
+Place = Sequence[str | int]
+
+MOST_NAMED: Final = 5
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that is wrong, and where."""
+
+    line: int | None
+    place: Place
+    message: str
+
+    @property
+    def said(self) -> str:
+        """What is wrong with what."""
+        return f"{'.'.join(str(part) for part in self.place) or 'the document'}: {self.message}"
+
+    def __str__(self) -> str:
+        return f"line {self.line}, {self.said}" if self.line else self.said
+
+
+class WrongText(ValueError):  # noqa: N818 - says what happened
+    """A text that is no study; `faults` has each place, the message tells all of them."""
+
+    def __init__(self, says: str, faults: Sequence[Fault]) -> None:
+        super().__init__(f"{says}: {'; '.join(map(str, faults))}.")
+        self.faults = faults
+
+
+class Unreadable(WrongText):
+    """A text that its parser does not take; the parser says where."""
+
+    def __init__(self, line: int | None, said: str) -> None:
+        super().__init__("cannot be parsed", [])
+        self.args = (f"cannot be parsed: {said}.",)
+        self.faults = [Fault(line, (), said)]
+
+
+def read(text: str, kind: Kind, name: str, *, has_aliases: bool = True) -> "StudySpec":
+    """Return the study of a text; `name` is for a sweep that has none. Raises WrongText.
+
+    A few aliases of YAML can stand for more than a machine holds: of strangers they are not read.
+    """
+    from pydantic import ValidationError
+
+    from thiessen.cli import sweep
+    from thiessen.contract import StudySpec
+    from thiessen.contract.words import TASK
+
+    document = _document(text, kind, has_aliases=has_aliases)
+    is_sweep = sweep.is_sweep(document)
+    try:
+        study = sweep.as_study(document, name, TASK) if is_sweep else document
+        return StudySpec.model_validate(study)
+    except sweep.WrongSweep as error:
+        fault = _fault(text, kind, error.place, str(error))
+        raise WrongText("is a sweep that makes no study here", [fault]) from error
+    except ValidationError as error:
+        faults = [
+            _fault(text, kind, sweep.place(found) if is_sweep else found, fault["msg"])
+            for fault in error.errors()[:MOST_NAMED]
+            for found in [_there(study, fault["loc"])]
+        ]
+        raise WrongText("is not a study", faults) from error
+
+
+def _document(text: str, kind: Kind, *, has_aliases: bool) -> Any:
+    if kind == "yaml":
+        import yaml
+
+        try:
+            if not has_aliases:
+                _refuse_aliases(text)
+            return yaml.safe_load(text)
+        except yaml.YAMLError as error:  # it names the line
+            mark = getattr(error, "problem_mark", None)
+            line = None if mark is None else mark.line + 1
+            raise Unreadable(line, " ".join(str(error).split())) from error
+        except WrongText:
+            raise
+        except (ValueError, OverflowError, RecursionError) as error:  # of a value, or of what is in it
+            raise Unreadable(None, str(error)) from error
+    try:
+        return json.loads(text) if kind == "json" else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # both parsers name the line
+        raise Unreadable(getattr(error, "lineno", None), str(error)) from error
+
+
+def _refuse_aliases(text: str) -> None:
+    import yaml
+
+    for event in yaml.parse(text):
+        if isinstance(event, yaml.AliasEvent):
+            said = f"*{event.anchor} stands for what is written elsewhere; write it out here"
+            raise Unreadable(event.start_mark.line + 1, said)
+
+
+def _fault(text: str, kind: Kind, place: Place, message: str) -> Fault:
+    line = _line_in_toml(text, place) if kind == "toml" else _line_in_yaml(text, place)
+    return Fault(line, place, message)
+
+
+def _there(document: Any, place: Place) -> Place:
+    """Return a place without the names of kinds, which pydantic puts between what is in the document."""
+    found, node = [], document
+    for part in place:
+        try:
+            node = node[part]
+        except (LookupError, TypeError):
+            if part != place[-1]:
+                continue
+        found.append(part)
+    return found
+
+
+def _line_in_yaml(text: str, place: Place) -> int | None:
+    """Return the line of the last part of a place that is there. JSON is YAML too."""
+    import yaml
+
+    try:
+        node = yaml.compose(text)
+    except yaml.YAMLError:  # tabs, as JSON may have
+        return None
+    line = None
+    for part in place:
+        if isinstance(node, yaml.MappingNode):
+            inner = [(key, value) for key, value in node.value if key.value == part]
+            if not inner:
+                break
+            [(key, node), *_] = inner
+            line = key.start_mark.line + 1
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+    return line
+
+
+def _line_in_toml(text: str, place: Place) -> int | None:
+    """Return the line of the last part of a place that has one of its own: a table, or a key of one."""
+    names = [str(part) for part in place]
+    found, depth, table = None, 0, list[str]()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if heading := re.match(r"\s*\[+([^\]]+)\]", line):
+            table = _parts(heading[1])
+            there = table
+        elif key := re.match(r"\s*([\w.\"'-]+)\s*=", line):
+            there = [*table, *_parts(key[1])]
+        else:
+            continue
+        if len(there) > depth and there == names[: len(there)]:
+            found, depth = number, len(there)
+    return found
+
+
+def _parts(name: str) -> list[str]:
+    return [part.strip().strip("\"'") for part in name.split(".")]
