@@ -1,7 +1,7 @@
 // What is new: parts of the page are replaced by themselves, unless somebody is in them.
 
 import { enable } from "./copying.js";
-import { cards, draw, seen } from "./figures.js";
+import { draw, seen } from "./figures.js";
 import { tellTimes } from "./times.js";
 
 const EVERY_MS = 5000;
@@ -24,7 +24,7 @@ async function renew() {
     return;
   }
   said("Live");
-  if (!!fresh.querySelector("[data-figure]") !== cards.length > 0) {
+  if (!fresh.querySelector("[data-figure]") !== !document.querySelector("[data-figure]")) {
     location.reload(); // the first result: now there are figures
     return;
   }
