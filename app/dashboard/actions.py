@@ -8,7 +8,7 @@ from typing import Literal
 from fastapi import Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from app.dashboard.forms import Form
+from app.dashboard.sent import Form
 
 Kind = Literal["number", "text", "lines", "check"]
 

@@ -494,7 +494,7 @@ def caption(shown: Numbers) -> str:
     elif shown.grid is not None:
         told += f"; on a grid, of {text.count(shown.model, 'trial')}"
     if shown.by_rank:
-        told += "; colours go by rank"
+        told += "; colours go by rank, with a quarter of the trials between two numbers of their scale"
     if shown.left_out:
         told += f". Marks are the best {marks.KEPT} and the latest {marks.KEPT} trials"
     return told + "."

@@ -82,6 +82,7 @@ class Scale:
                     "ypad": 0,
                     "xpad": 0,
                     "ticklabeloverflow": "allow",
+                    "tickangle": 0,
                     "outlinewidth": 0,
                     "tickvals": [0.0] if is_one else list(LEGEND),
                     "ticktext": told[:1] if is_one else told,
@@ -99,8 +100,6 @@ class Scale:
     def told(self, place: float) -> str:
         """Return what stands at a place of the scale."""
         value = short(self.value(place))
-        if self.ranked is not None:
-            return f"{place:.0%}: {value}".replace("%", "\u202f%") if 0.0 < place < 1.0 else value
-        if place < 1.0:
+        if place < 1.0 or self.ranked is not None:
             return value
         return ("≥ " if self.sign > 0 else "≤ ") + value

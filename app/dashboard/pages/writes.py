@@ -12,9 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 from app.dashboard import typed
 from app.dashboard.actions import Done, answered, refused, wants_page
-from app.dashboard.forms import Form, TheForm
 from app.dashboard.pages.names import check_study, trial_number
 from app.dashboard.rendering import missing, rendered
+from app.dashboard.sent import Form, TheForm
 from app.dashboard.summaries.study import read_study
 from app.dashboard.summaries.trial import read_trial
 from app.dashboard.summaries.trials import Asked

@@ -6,6 +6,9 @@ import "./figures.js";
 import "./keys.js";
 import "./link.js";
 import "./live.js";
+import "./readout.js";
+import "./replay.js";
+import "./saving.js";
 import { tellTimes } from "./times.js";
 import "./writes.js";
 
