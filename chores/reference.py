@@ -15,7 +15,11 @@ from app.settings import Settings
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
 BEGIN, END = "<!-- calls: written by `make reference` out of the code -->\n", "<!-- end of calls -->\n"
 ALWAYS = {"401", "403", "429"}
-SAME = ("/api/v1/projects/{project}/studies", "/api/v1/projects/{project}/optuna")
+SAME = (
+    "/api/v1/projects/{project}/studies",
+    "/api/v1/projects/{project}/compare",
+    "/api/v1/projects/{project}/optuna",
+)
 
 
 def main() -> None:

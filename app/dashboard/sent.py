@@ -27,7 +27,7 @@ WORDS: Final[Mapping[str, str]] = {  # what pydantic finds, and what a person re
     "greater_than": "Above {gt}.",
     "less_than_equal": "At most {le}.",
     "less_than": "Below {lt}.",
-    "too_short": "At least {min_length}.",
+    "too_short": "At least {min_length} is needed.",
     "too_long": "At most {max_length}.",
     "literal_error": "One of {expected}.",
 }
@@ -58,6 +58,7 @@ class Fault:
 
     field: str  # its id in the page
     says: str
+    label: str = ""  # what a person knows it by
 
 
 async def _form(request: Request) -> Form:
@@ -75,13 +76,12 @@ TheForm = Annotated[Form, Depends(_form)]
 """A route that asks for it gets what was sent."""
 
 
-def faults(error: ValidationError, fields: Mapping[str, str] | None = None) -> list[Fault]:
-    """Return what is wrong, each with its field: that of the same name, unless it has another."""
-    named = fields or {}
+def faults(error: ValidationError) -> list[Fault]:
+    """Return what is wrong, each at the field of the same name."""
     return [
-        Fault(named.get(str(place), str(place)), in_words(fault))
+        Fault(name, in_words(fault), label=name.replace("_", " ").capitalize())
         for fault in error.errors()
-        for place in (fault["loc"] or ("",))[:1]
+        for name in [str(fault["loc"][0])]
     ]
 
 

@@ -39,6 +39,28 @@ LINES: Final[Mapping[str, str]] = {  # on each strategy; of those of Optuna thei
     "random": "Draws at random: the baseline that others are measured by.",
     "grid": "Every combination of a few levels of each dimension.",
 }
+LABELS: Final[Mapping[str, str]] = {
+    "name": "Name",
+    "task": "Task",
+    "strategy": "Strategy",
+    "direction": "Good values are",
+    "max_trials": "Trials",
+    "max_gpu_hours": "GPU hours at most",
+    "target": "A value that is good enough",
+    "seed": "Seed",
+    "max_running": "Trials at once at most",
+    "max_attempts": "Attempts for each trial",
+    "gpus": "GPUs that a slot must have",
+    "gpu_memory_gb": "GPU memory that a slot must have, GB",
+    "stopping": "End a trial early when it is",
+    "stopping-metric": "by this metric",
+    "stopping-threshold": "and this threshold",
+    "deadline": "Deadline",
+    "priority": "Weight among other studies",
+    "tags": "Tags",
+    "notes": "Notes",
+}
+PARTS: Final[Mapping[str, str]] = {"type": "kind", "log": "log scale"}  # of a dimension; others as they are
 USUAL: Final = "biased_random:adaptive"
 NO_ROOM: Final = ("retry", "duplicates", "failures_repel", "allow_versions", "attributes")
 _NUMBERS: Final = (
@@ -257,3 +279,10 @@ def lines(form: Form) -> Iterator[tuple[int, Mapping[str, str]]]:
     """Yield the dimensions of a form: their place, and the text of each part."""
     for row in rows(form):
         yield row, {part: form.one(f"space-{row}-{part}") for part in OF_A_ROW}
+
+
+def called(field: str) -> str:
+    """Return what a person knows a field by."""
+    if of_row := re.fullmatch(r"space-([0-9]+)-(\w+)", field):
+        return f"Dimension {int(of_row[1]) + 1}, {PARTS.get(of_row[2], of_row[2])}"
+    return LABELS.get(field, field)

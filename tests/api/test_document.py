@@ -38,7 +38,7 @@ def test_every_call_says_what_it_does_who_may_and_how_it_refuses(document):
 def test_every_call_on_studies_is_there_for_each_project_too(document):
     paths = {path.removeprefix("/api/v1") for path in document["paths"]}
 
-    of_projects = {path for path in paths if path.startswith(("/studies", "/optuna"))}
+    of_projects = {path for path in paths if path.startswith(("/studies", "/compare", "/optuna"))}
     assert {f"/projects/{{project}}{path}" for path in of_projects} <= paths
 
 

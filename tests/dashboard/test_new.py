@@ -135,7 +135,7 @@ def test_a_study_of_another_project_is_created_there_and_one_may_be_named_new(ap
         ({"space-0-low": "2"}, "space-0-low", "low 2 is above high 1; swap them."),
         ({"space-0-low": "", "space-0-type": "int"}, "space-0-low", "This is needed."),
         ({"space-0-type": "int", "space-0-low": "0.5"}, "space-0-low", "A whole number is needed."),
-        ({"space-0-type": "categorical"}, "space-0-choices", "At least 1."),
+        ({"space-0-type": "categorical"}, "space-0-choices", "At least 1 is"),
         ({"space-0-type": "odd"}, "space-0-name", "'odd'"),
         ({"space-0-name": ""}, "space-0-name", "This is needed."),
         ({"space-1-name": "lr", "space-1-low": "0"}, "space-1-name", "Another dimension has this name."),
@@ -176,6 +176,21 @@ def test_what_is_wrong_is_told_at_its_field_and_nothing_typed_is_lost(api, chang
     is_folded = field in {"deadline", "stopping-metric", "stopping", "gpus", "tags"}
     assert ('<details class="advanced" open>' in answer.text) >= is_folded
     assert api.get("/api/v1/studies").json()["studies"][1:] == []
+
+
+def test_the_summary_names_each_field_as_its_label_does(api):
+    page = post(api, **GOOD | {"name": "", "space-0-low": "x", "gpus": "x"}).text
+
+    told = re.findall(
+        '<a href="#([^"]*)">([^<]*): [^<]*</a>', page.split('id="faults"')[1].split("</section>")[0]
+    )
+    assert told == [
+        ("name", "Name"),
+        ("space-0-low", "Dimension 1, low"),
+        ("gpus", "GPUs that a slot must have"),
+    ]
+    for field, label in told[::2]:
+        assert f'<label for="{field}">{label}</label>' in page
 
 
 def test_a_quota_is_told_at_no_field(api):

@@ -64,6 +64,7 @@ def test_yaml_with_a_wrong_line_is_told_and_the_form_takes_what_is_mended(server
 def test_every_new_page_fits_a_phone_and_is_quiet(served, see):
     told = {"incarnation": "i", "slots": [{"name": "cuda:0"}], "tasks": [{"name": "t"}]}
     httpx.put(f"{served}/api/v1/workers/w", json=told).raise_for_status()
+    httpx.post(f"{served}/api/v1/tokens", json={"name": "long-" * 15, "scopes": ["work"]}).raise_for_status()
     settings = ("/settings/tokens", "/settings/projects")
     paths = ("/workers", "/workers/w", "/new", "/new/yaml", "/compare", *settings)
     for path in paths:

@@ -53,7 +53,7 @@ def test_a_token_is_shown_once_and_lets_in(visitor):
         ({"name": "no name", "scopes": "read"}, "name", "Letters, digits, dot"),
         ({"name": "a-admin", "scopes": "read"}, "name", "There is or was a token 'a-admin'."),
         ({"name": "console", "scopes": "read"}, "name", "that name is the server's own"),
-        ({"name": "n"}, "scopes", "At least 1."),
+        ({"name": "n"}, "scopes", "At least 1 is needed."),
         ({"name": "n", "scopes": "all"}, "scopes", "One of 'read', 'submit', 'work' or 'admin'."),
         ({"name": "n", "scopes": "read", "days": "soon"}, "days", "A number is needed."),
         ({"name": "n", "scopes": "read", "days": "0"}, "days", "Above 0"),
@@ -68,7 +68,7 @@ def test_what_is_wrong_is_told_at_its_field_and_nothing_typed_is_lost(visitor, f
 
     assert answer.status_code in {409, 422}
     page = html.unescape(answer.text)
-    assert f'<a href="#{field}">' in page.split('id="faults"')[1]
+    assert f'<a href="#{field}">' in page.split('id="faults"')[1].split("</section>")[0]
     assert said in page.split(f'id="wrong-{field}">')[1].split("</p>")[0]
     assert f'value="{form["name"]}"' in page
     if form.get("scopes") == "read":

@@ -60,7 +60,10 @@ def test_every_route_is_documented(tmp_path):
     documented = set(re.findall(r"`(?:GET|POST|PUT|PATCH|DELETE) (/[^`?]*)", page("reference/http.md")))
     pages = {"/healthz", "/readyz", "/", "/studies/{name}", "/studies/{name}/trials/{number}", "/docs"}
     pages |= {"/openapi.json", "/static/{digest}/{name}", "/login", "/logout", "/metrics"}
-    paths = {re.sub("/projects/{project}/(studies|optuna)", r"/\1", path) for path in app.openapi()["paths"]}
+    paths = {
+        re.sub("/projects/{project}/(studies|compare|optuna)", r"/\1", path)
+        for path in app.openapi()["paths"]
+    }
     app.state.house.store.close()
 
     assert documented == paths | pages

@@ -1,5 +1,6 @@
 """The pages that create a study: a form, and the same as text."""
 
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Final
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 from app import wire
 from app.dashboard.rendering import rendered
 from app.dashboard.sent import Fault, Form, TheForm
-from app.dashboard.study_form import MOST_ROWS, ROWS, document_of, fault_of, faults_of, form_of, rows
+from app.dashboard.study_form import MOST_ROWS, ROWS, called, document_of, fault_of, faults_of, form_of, rows
 from app.dashboard.summaries.new import STARTER, NewStudy, NewText, read_offers, space_of
 from app.dashboard.visit import TheVisit, Visit
 from app.domain.access import Principal, Scope
@@ -157,7 +158,8 @@ def _shown(
     house: House, visit: Visit, form: Form, faults: list[Fault], status: HTTPStatus = HTTPStatus.OK
 ) -> Response:
     offers, _ = read_offers(house, visit.project)
-    return rendered("new.html", NewStudy(form=form, offers=offers, faults=faults), visit, status)
+    told = [replace(fault, label=called(fault.field)) for fault in faults]
+    return rendered("new.html", NewStudy(form=form, offers=offers, faults=told), visit, status)
 
 
 def _text(form: Form) -> str:

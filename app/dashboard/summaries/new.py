@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from app.dashboard.sent import Fault, Form, by_field, number
-from app.dashboard.study_form import KINDS, RULES, Option, lines, options
+from app.dashboard.study_form import KINDS, LABELS, RULES, Option, lines, options
 from app.dashboard.values import many
 from app.house import House
 from app.lifecycle import register
@@ -59,6 +59,7 @@ class NewStudy:
     strategies: list[Option] = field(default_factory=options)
     kinds: Mapping[str, str] = field(default_factory=lambda: KINDS)
     rules: Mapping[str, str] = field(default_factory=lambda: RULES)
+    labels: Mapping[str, str] = field(default_factory=lambda: LABELS)
 
     @property
     def wrong(self) -> dict[str, str]:
