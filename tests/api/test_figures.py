@@ -76,6 +76,20 @@ def test_the_choices_of_a_figure_are_parameters(study):
     assert found["layout"]["paper_bgcolor"] == "#14181c"
 
 
+def test_the_past_of_a_study_changes_when_a_trial_ends_and_not_with_every_event(study):
+    then = read(study, "history", after=2)
+    begun = lease(study)
+    again = read(study, "history", after=2)
+    post(study, f"leases/{begun}/complete", value=0.5)
+    later = read(study, "history", after=2)
+
+    assert trace(then.json(), "succeeded")["y"] == [3.0, 1.0]
+    assert not {"running", "queued", "diverged"} & set(trace_names(then.json()))
+    assert then.headers["etag"] == again.headers["etag"] != later.headers["etag"]
+    assert [each.json()["layout"]["meta"]["finished"] for each in (again, later)] == [4, 5]
+    assert trace(drawn(study, "history", after=99), "succeeded")["y"] == [3.0, 1.0, 0.5]
+
+
 def test_slots_have_their_attempts_with_what_came_of_them(study):
     begun = lease(study, "a")
     post(study, f"leases/{begun}/complete", value=2.0)
@@ -219,6 +233,8 @@ def test_figures_of_a_project_are_under_its_path(study):
         ("landscape", {"candidates": 33}, "candidates"),
         ("landscape", {"others": "worst"}, "others"),
         ("history", {"theme": "blue"}, "theme"),
+        ("history", {"after": -1}, "after"),
+        ("history", {"colour": "hue"}, "colour"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_words(study, figure, query, said):

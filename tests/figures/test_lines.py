@@ -45,6 +45,27 @@ def test_a_space_of_many_dimensions_has_its_first_ones_in_panels():
     assert len(parallel.numbers(many(100, space)).axes) == parallel.MOST_AXES
 
 
+def test_of_many_trials_a_slice_shows_the_others_as_a_density_where_they_are():
+    trials = many(9000, SPACE, failed=0)
+    shown = slices.numbers(trials)
+
+    for name, panel in zip(SPACE.dimensions, shown.panels, strict=True):
+        active = ~np.isnan(trials.points[:, trials.place(name)])
+        others = active & ~np.isin(trials.numbers, panel.number)
+        assert np.sum(panel.density) == others.sum()
+        assert np.shape(panel.density) == (len(panel.density_y) - 1, len(panel.density_x) - 1)
+    rate, layers = shown.panels[0], shown.panels[1]
+    others = ~np.isin(trials.numbers, layers.number)
+    assert (
+        np.sum(layers.density, axis=0).tolist()
+        == np.bincount(trials.codes[1, others].astype(int))[1:].tolist()
+    )
+    values, rates = trials.values(trials.losses[others]), trials.codes[0, others]
+    is_below = (rates < rate.density_x[20]) & (values < rate.density_y[10])
+    assert np.sum(np.array(rate.density)[:10, :20]) == is_below.sum()
+    assert slices.numbers(many(900, SPACE)).panels[0].density is None
+
+
 def test_lines_go_through_the_coordinates_and_the_best_comes_last():
     trials = many(100, SPACE)
     shown = parallel.numbers(trials)

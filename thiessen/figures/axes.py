@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from thiessen.elementwise import Array, exp_each
-from thiessen.figures import text
+from thiessen.figures import marks, text
 from thiessen.figures.theme import MONO, Theme, axis, axis_title
 from thiessen.space import Categorical, Dimension, Float, Int, Ordinal
 
@@ -67,6 +67,19 @@ class Axis:
         if self.is_ordered:
             return self.at(units)
         return self.at(units) + ((numbers * GOLDEN) % 1.0 - 0.5) * BREADTH
+
+    def edges(self, most: int) -> list[float]:
+        """Return where fields along it begin and end as drawn: one of each value, at most so many."""
+        if not self.is_ordered:
+            return [place - 0.5 for place in range(len(self.choices or ()) + 1)]
+        values = self.dimension.values()
+        many = len(values) if values is not None and len(values) < most and not self.is_log else most
+        return marks.rounded(self.at(np.linspace(0, 1, (many if many > 1 else most) + 1)))
+
+    def fields(self, units: Array, many: int) -> Array:
+        """Return in which of so many fields coordinates are."""
+        low, high = (0.0, 1.0) if self.is_ordered else (-0.5, many - 0.5)
+        return marks.binned(units, low, high, many)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -199,6 +212,14 @@ class LossAxis:
     def beyond(self, values: Array) -> int:
         """Return how many finite values have no place of their own."""
         return int((values > self.high if self.good_is_low else values < self.low).sum())
+
+    def fields(self, drawn: Array, many: int) -> tuple[Array, list[float]]:
+        """Return in which of so many fields values are drawn, the shelf among them, and where these end."""
+        ends = [self._scaled(end) for end in (self.low, self.high, self.shelf)]
+        low, high = min(ends), max(ends)
+        edges = np.linspace(low, high, many + 1)
+        scaled = np.log(drawn) if self.is_log else drawn
+        return marks.binned(scaled, low, high, many), (np.exp(edges) if self.is_log else edges).tolist()
 
     def layout(self, theme: Theme, **said: Any) -> Any:
         """Return the axis for plotly."""

@@ -20,6 +20,7 @@ MOST_LINES: Final = 200
 BEST_LINES: Final = 100
 RUNNING_LINES: Final = 40
 MOST_POINTS: Final = 20_000  # of all lines
+LONGEST: Final = 2_000  # points of one
 LEADING: Final = 5  # that are told by name
 APART: Final = 0.055  # of the height: as close as two labels come
 
@@ -77,7 +78,7 @@ def numbers(trials: Trials, wanted: Wanted) -> Numbers:
     curves = {number: trials.curves[number] for number in looked_at if trials.curves.get(number)}
     metric = _metric(curves.values(), wanted.metric or trials.metric, is_asked=wanted.metric is not None)
     scale = trials.scale
-    most = max(MOST_POINTS // max(len(curves), 1), 2)
+    most = min(max(MOST_POINTS // max(len(curves), 1), 2), LONGEST)
     places = [*_places(trials).tolist(), *np.flatnonzero(np.isin(trials.numbers, wanted.trials)).tolist()]
     ended = {int(trials.numbers[place]): place for place in places}
     state_of = dict.fromkeys(looked_at, "running") | {

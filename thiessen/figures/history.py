@@ -89,15 +89,10 @@ def _density(
 ) -> tuple[list[list[float]] | None, list[float], list[float]]:
     if not len(others):
         return None, [], []
-    low, high = loss_axis.low, max(loss_axis.shelf, loss_axis.high)
-    low = min(low, loss_axis.shelf)
-    scaled = np.log if loss_axis.is_log else np.asarray
-    bottom, top = float(scaled(low)), float(scaled(high))
-    counts = marks.bins(trials.numbers[others], scaled(drawn_at[others]), (0, last), (bottom, top))
     across, up = marks.BINS
-    edges = np.linspace(bottom, top, up + 1)
-    rows = np.exp(edges) if loss_axis.is_log else edges
-    return counts.tolist(), np.linspace(0, last, across + 1).tolist(), rows.tolist()
+    rows, edges = loss_axis.fields(drawn_at[others], up)
+    counts = marks.totals(marks.binned(trials.numbers[others], 0, last, across), rows, across, up)
+    return counts.tolist(), np.linspace(0, last, across + 1).tolist(), edges
 
 
 def picture(shown: Numbers, theme: Theme) -> Figure:

@@ -137,7 +137,7 @@ def _fields(x: Array, y: Array, places: Array, across: Axis, up: Axis) -> list[l
         for axis, fields in zip((across, up), FIELDS, strict=True)
     ]
     columns, rows = (
-        marks.binned(units[is_in], *((0.0, 1.0) if axis.is_ordered else (-0.5, fields - 0.5)), fields)
+        axis.fields(units[is_in], fields)
         for units, axis, fields in zip((x, y), (across, up), many, strict=True)
     )
     counts = marks.totals(columns, rows, many[0], many[1])

@@ -288,15 +288,9 @@ def _grid(section: Section, across: Axis, up: Axis, scale: Scale) -> Grid:
 
 def _steps(axis: Axis) -> tuple[list[float], Array]:
     """Return the edges of the fields along an axis as they are drawn, and where their middles are."""
-    if not axis.is_ordered:
-        many = len(axis.choices or ())
-        return [place - 0.5 for place in range(many + 1)], np.arange(many, dtype=float)
-    values = axis.dimension.values()
-    many = len(values) if values is not None and len(values) < GRID else GRID
-    edges = np.linspace(0, 1, many + 1)
-    if axis.is_log or many == 1:
-        edges = np.linspace(0, 1, GRID + 1)
-    return marks.rounded(axis.at(edges)), (edges[1:] + edges[:-1]) / 2
+    edges = axis.edges(GRID)
+    many = len(edges) - 1
+    return edges, (np.arange(many) + 0.5) / many if axis.is_ordered else np.arange(many, dtype=float)
 
 
 def _trials(

@@ -117,12 +117,6 @@ def rounded(values: Array) -> list[float]:
     return [float(f"{value:.6g}") for value in values.tolist()]
 
 
-def bins(x: Array, y: Array, x_ends: tuple[float, float], y_ends: tuple[float, float]) -> Array:
-    """Return how many points are in each bin between the ends: a row for each step up."""
-    across, up = BINS
-    return totals(binned(x, *x_ends, across), binned(y, *y_ends, up), across, up)
-
-
 def binned(values: Array, low: float, high: float, many: int) -> Array:
     """Return in which of so many equal bins between two ends each value is."""
     return np.clip(((values - low) * (many / (high - low))).astype(np.intp), 0, many - 1)
@@ -135,11 +129,11 @@ def totals(columns: Array, rows: Array, across: int, up: int, weights: Array | N
 
 
 def density(theme: Theme, counts: Sequence[Sequence[float]], **where: Any) -> dict[str, Any]:
-    """Return a density in ink: colour is for losses."""
+    """Return a density in ink, as colour is for losses; few are seen beside many, as it goes by roots."""
     tokens = THEMES[theme]
     return {
         "type": "heatmap",
-        "z": counts,
+        "z": np.round(np.sqrt(counts), 2).tolist(),
         "colorscale": [[0, tokens.surface], [0.001, tokens.sunken], [1, tokens.ink3]],
         "showscale": False,
         "hoverinfo": "skip",

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from thiessen.elementwise import Array
 from thiessen.figures import marks, text
 from thiessen.figures.axes import Axis, LossAxis
 from thiessen.figures.scale import Scale
@@ -14,6 +15,7 @@ from thiessen.figures.theme import MONO, THEMES, Figure, Table, Theme, drawn, no
 from thiessen.figures.trials import Trials
 
 MOST_PANELS: Final = 12
+FIELDS: Final = (60, 30)  # of a density: across, and up
 PANEL: Final = 170  # pixels up
 GAP: Final = 86  # pixels between two panels, for the axis and the name of the next
 
@@ -31,6 +33,9 @@ class Panel:
     y: Sequence[float | None]  # on the shelf without a place of its own
     place: Sequence[float | None]  # on the scale of losses
     best: int | None  # its place in these lists
+    density: Sequence[Sequence[float]] | None  # of the trials that are no marks: a row for each step up
+    density_x: Sequence[float]  # the edges of its columns
+    density_y: Sequence[float]  # and of its rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +62,7 @@ def numbers(trials: Trials) -> Numbers:
     return Numbers(
         trials=len(trials),
         dimensions=len(trials.space.dimensions),
-        panels=[_panel(trials, name, shown, loss_axis, scale) for name in names],
+        panels=[_panel(trials, name, shown, left_out, loss_axis, scale) for name in names],
         axis=loss_axis,
         scale=scale,
         left_out=len(left_out),
@@ -65,7 +70,9 @@ def numbers(trials: Trials) -> Numbers:
     )
 
 
-def _panel(trials: Trials, name: str, shown: Any, loss_axis: LossAxis, scale: Scale) -> Panel:
+def _panel(
+    trials: Trials, name: str, shown: Array, left_out: Array, loss_axis: LossAxis, scale: Scale
+) -> Panel:
     axis = Axis(name, trials.space.dimensions[name])
     units = trials.points[:, trials.place(name)]
     shown = shown[~np.isnan(units[shown])]
@@ -82,7 +89,22 @@ def _panel(trials: Trials, name: str, shown: Any, loss_axis: LossAxis, scale: Sc
         y=marks.plain(loss_axis.at(values)),
         place=marks.plain(np.round(scale.places(trials.losses[shown]), 3)),
         best=int(best[0]) if len(best) else None,
+        **_density(trials, axis, units, left_out, loss_axis),
     )
+
+
+def _density(
+    trials: Trials, axis: Axis, units: Array, left_out: Array, loss_axis: LossAxis
+) -> dict[str, Any]:
+    """Return how many of the trials that have no mark are where."""
+    left_out = left_out[~np.isnan(units[left_out])]
+    if not len(left_out):
+        return {"density": None, "density_x": [], "density_y": []}
+    x_edges = axis.edges(FIELDS[0])
+    columns = axis.fields(units[left_out], len(x_edges) - 1)
+    rows, y_edges = loss_axis.fields(loss_axis.at(trials.values(trials.losses[left_out])), FIELDS[1])
+    counts = marks.totals(columns, rows, len(x_edges) - 1, FIELDS[1])
+    return {"density": counts.astype(int).tolist(), "density_x": x_edges, "density_y": y_edges}
 
 
 def picture(shown: Numbers, theme: Theme) -> Figure:
@@ -119,8 +141,10 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
 
 
 def _panel_marks(panel: Panel, theme: Theme, suffix: str, seen: set[str]) -> list[Figure]:
-    traces = []
+    traces: list[Figure] = []
     axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+    if panel.density is not None:
+        traces.append(marks.density(theme, panel.density, x=panel.density_x, y=panel.density_y, **axes))
     for state in marks.STATES:
         at = [place for place, its in enumerate(panel.state) if its == state]
         if not at:
@@ -163,5 +187,6 @@ def _caption(shown: Numbers) -> str:
     if shown.axis.is_log:
         told += ", values on a log axis"
     if shown.left_out:
-        told += f". Marks are {shown.trials - shown.left_out} of them: the best and the latest"
+        marked = shown.trials - shown.left_out
+        told += f". Marks are {marked} of them, the best and the latest, the others a density"
     return told + "."

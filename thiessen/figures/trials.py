@@ -121,10 +121,9 @@ class Trials:
 
     @cached_property
     def last_number(self) -> int:
-        """The last number that a trial has, -1 of none."""
-        whole = self.whole or self
-        unfinished = max((each.number for each in whole.unfinished), default=-1)
-        return max(int(whole.numbers.max(initial=-1)), unfinished)
+        """The last number that a trial of the whole has, -1 of none."""
+        unfinished = max((each.number for each in self.unfinished), default=-1)
+        return max(int((self.whole or self).numbers.max(initial=-1)), unfinished)
 
     @property
     def lately(self) -> list[Proposed]:
