@@ -180,6 +180,10 @@ def test_what_others_write_is_never_markup(api):
         page = api.get(path, params={"x": evil, "others": evil}).text
         assert evil not in page
         assert "&lt;script&gt;" in page
+    wrong = {"filter": evil, "sort": evil, "column": evil, "cursor": evil}
+    for path in ("/studies/s/trials", "/studies/s/compare", f"/?q={evil}"):
+        assert evil not in api.get(path, params=None if "?" in path else wrong | {"trials": "0,1"}).text, path
+    assert "no page “&lt;b&gt;”" in api.get("/studies/s/<b>").text
     trial = api.get("/studies/s/trials/0").text
     assert trial.count("&lt;script&gt;alert(1)") >= 4  # its config, its notes, the message and the traceback
 
@@ -214,8 +218,19 @@ def test_every_page_has_relative_links_alone(api):
         "/projects/lab/studies/theirs",
         "/projects/nobody/",
         "/projects/lab/studies/s",
+        "/projects/lab/studies/theirs/trials",
     ]
-    for path in ("/", "/docs", "/login", "/studies/s", "/studies/s/trials/0", "/studies/s/trials/9", *theirs):
+    ours = [
+        "",
+        "/landscape",
+        "/trials",
+        "/trials/0",
+        "/trials/9",
+        "/compare?trials=0",
+        "/compare",
+        "/nothing",
+    ]
+    for path in ("/", "/docs", "/login", *(f"/studies/s{each}" for each in ours), *theirs):
         links = re.findall(r'(?:href|src|action|data-address)="([^"]*)"', api.get(path).text)
         assert links
         for link in links:
@@ -275,7 +290,10 @@ def test_the_page_of_the_api_shows_every_call_with_an_example(api):
     assert page.count("<pre>") == len(with_body) > 5
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/studies/s", "/studies/s/trials/0", "/login"])
+OF_STUDY = ["", "/landscape", "/trials", "/trials/0", "/compare?trials=0"]
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/login", *(f"/studies/s{each}" for each in OF_STUDY)])
 def test_pages_load_nothing_from_elsewhere(api, path):
     create(api)
     finish_one(api, 0.5)
