@@ -180,6 +180,10 @@ def test_what_others_write_is_never_markup(api):
         page = api.get(path, params={"x": evil, "others": evil}).text
         assert evil not in page
         assert "&lt;script&gt;" in page
+    wrong = {"filter": evil, "sort": evil, "column": evil, "cursor": evil}
+    for path in ("/studies/s/trials", "/studies/s/compare", f"/?q={evil}"):
+        assert evil not in api.get(path, params=None if "?" in path else wrong | {"trials": "0,1"}).text, path
+    assert "no page “&lt;b&gt;”" in api.get("/studies/s/<b>").text
     trial = api.get("/studies/s/trials/0").text
     assert trial.count("&lt;script&gt;alert(1)") >= 4  # its config, its notes, the message and the traceback
 
@@ -217,6 +221,7 @@ def test_every_page_has_relative_links_alone(api):
         "/projects/lab/studies/theirs",
         "/projects/nobody/",
         "/projects/lab/studies/s",
+        "/projects/lab/studies/theirs/trials",
         "/projects/lab/workers",
         "/projects/lab/workers/w",
         "/projects/lab/compare?study=theirs&study=s",
@@ -227,8 +232,17 @@ def test_every_page_has_relative_links_alone(api):
     api.put("/api/v1/workers/w", json={"incarnation": "i", "tasks": [{"name": "t"}]})
     ours = ["/workers", "/workers/w", "/workers/nobody", "/compare", "/compare?study=s&study=other"]
     ours += ["/settings/tokens", "/settings/projects", "/new", "/new/yaml"]
-    usual = ["/", "/docs", "/login", "/studies/s", "/studies/s/trials/0", "/studies/s/trials/9"]
-    for path in (*usual, *ours, *theirs):
+    tabs = [
+        "",
+        "/landscape",
+        "/trials",
+        "/trials/0",
+        "/trials/9",
+        "/compare?trials=0",
+        "/compare",
+        "/nothing",
+    ]
+    for path in ("/", "/docs", "/login", *(f"/studies/s{each}" for each in tabs), *ours, *theirs):
         found = re.findall(LINK, api.get(path).text)
         links = [f"{address}?{query}" if query else address for address, query in found]
         assert links
@@ -289,9 +303,10 @@ def test_the_page_of_the_api_shows_every_call_with_an_example(api):
     assert page.count("<pre>") == len(with_body) > 5
 
 
+OF_STUDY = ["", "/landscape", "/trials", "/trials/0", "/compare?trials=0"]
 PAGES = [
-    "/", "/docs", "/studies/s", "/studies/s/trials/0", "/login", "/workers", "/workers/w", "/compare",
-    "/settings/tokens", "/settings/projects", "/new", "/new/yaml",
+    "/", "/docs", "/login", "/workers", "/workers/w", "/compare", "/settings/tokens", "/settings/projects",
+    "/new", "/new/yaml", *(f"/studies/s{each}" for each in OF_STUDY),
 ]  # fmt: skip
 
 

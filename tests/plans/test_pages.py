@@ -8,7 +8,7 @@ MOST = {"sqlite": 6_000, "postgresql": 150}  # instructions, rows; of a whole st
 
 def test_every_page_of_the_dashboard_reads_about_what_it_shows(large, reads, database):
     most = MOST[database.partition(":")[0].partition("+")[0]]
-    waiting = [{"config": {"x": at / 1000 + 1e-6}} for at in range(200)]
+    waiting = [{"config": {"x": at / 1000 + 1e-6}} for at in range(600)]
     large.post("/api/v1/studies/s/trials", json={"trials": waiting}).raise_for_status()
     [older] = re.findall(r'href="([^"]*cursor=[^"]*)"', large.get("/studies/s/trials?filter=value>20").text)
     for name in ("t", "u"):
@@ -34,7 +34,7 @@ def test_every_page_of_the_dashboard_reads_about_what_it_shows(large, reads, dat
         "/studies/s/trials?sort=-finished&trials=1,2,3",
         "/studies/s/compare?trials=3,777,9999",
         "/studies/s/trials/9999",
-        "/studies/s/trials/20100",
+        "/studies/s/trials/20590",
         "/workers",
         "/workers/w",
         "/new",
