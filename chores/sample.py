@@ -48,8 +48,8 @@ def fill(url: str, database: str, trials: int = 120) -> None:
 
     with httpx.Client(base_url=f"{url}/api/v1", timeout=60) as api:
         lab = Lab(api, pass_seconds)
-        lab.create("too-large", 8, max_attempts=2)
-        lab.train("too-large", 4, out_of_memory=1.0)
+        lab.create("too-large", 4, max_attempts=2)
+        lab.train("too-large", 8, out_of_memory=1.0)
         lab.create("sgd-autoencoder", 60, strategy="random", tags=["paper"])
         lab.train("sgd-autoencoder", 60)
         lab.create("hessian-free-rnn", 30, task="rnn")

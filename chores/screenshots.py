@@ -23,11 +23,26 @@ STUDY: Final = "studies/kfac-autoencoder"
 PAGES: Final = {
     "home": "",
     "study": STUDY,
+    "landscape": f"{STUDY}/landscape",
+    "slices": f"{STUDY}/slices",
+    "importance": f"{STUDY}/importance",
+    "curves": f"{STUDY}/curves",
+    "timeline": f"{STUDY}/timeline",
+    "trials": f"{STUDY}/trials",
     "trial": f"{STUDY}/trials/12",
-    "docs": "docs",
+    "trials-compared": f"{STUDY}/compare?trials=3,9,12",
+    "empty": "studies/hessian-free-rnn",
+    "studies-compared": "compare?study=kfac-autoencoder&study=sgd-autoencoder",
+    "fleet": "workers",
+    "worker": "workers/node-1",
+    "new": "new",
+    "new-yaml": "new/yaml",
+    "tokens": "settings/tokens",
+    "projects": "settings/projects",
     "access": "login",
 }
 DRAWN: Final = "[...document.querySelectorAll('.plot')].every(plot => plot.data)"
+MOST_LOOKS: Final = 300
 TRIALS: Final = 120
 COLOURS: Final = 160  # a third of the bytes, and nobody sees it
 
@@ -58,7 +73,12 @@ def _shoot(browser: Browser, address: str, image: Path, width: int, theme: Liter
     page.goto(address)
     for card in page.query_selector_all("[data-figure]"):
         card.scroll_into_view_if_needed()
-    page.wait_for_function(DRAWN)
+    for _ in range(MOST_LOOKS):
+        if page.evaluate(DRAWN):
+            break
+        page.wait_for_timeout(100)
+    else:
+        raise RuntimeError(f"{address}: a figure is not drawn")
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_timeout(200)  # until the last labels stand
     picture = Image.open(BytesIO(page.screenshot(full_page=True)))

@@ -53,7 +53,10 @@ def test_each_tab_draws_its_figures_and_nothing_jumps(served, see):
         shifted = page.evaluate("window.shifted")
         every_figure(page)
         assert page.locator("[data-figure]").count() == figures
-        assert page.evaluate("window.shifted") == shifted, tab
+        moved = page.evaluate("window.shifted") - shifted
+        assert moved < 0.005, (
+            tab
+        )  # a line more of a caption moves 0.01; the head may tell a new time of the end
         assert page.evaluate("document.documentElement.scrollWidth") == width, tab
         page.close()
 

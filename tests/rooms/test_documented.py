@@ -59,7 +59,15 @@ def test_every_route_is_documented(tmp_path):
     app = build_server(Settings(database=f"sqlite:///{tmp_path}/x.db"))
     documented = set(re.findall(r"`(?:GET|POST|PUT|PATCH|DELETE) (/[^`?]*)", page("reference/http.md")))
     pages = {"/healthz", "/readyz", "/", "/studies/{name}", "/studies/{name}/trials/{number}", "/docs"}
-    pages |= {"/openapi.json", "/static/{digest}/{name}", "/login", "/logout", "/metrics"}
+    pages |= {
+        "/studies/{name}/trials",
+        "/studies/{name}/compare",
+        "/openapi.json",
+        "/static/{digest}/{name}",
+        "/login",
+        "/logout",
+        "/metrics",
+    }
     paths = {
         re.sub("/projects/{project}/(studies|compare|optuna)", r"/\1", path)
         for path in app.openapi()["paths"]
