@@ -14,5 +14,5 @@ def test_the_benchmark_of_the_dashboard_prints_every_page_and_figure_with_its_ba
         for what in ("page home", "page study", "page trial", *(f"figure {name}" for name in FIGURES)):
             lines = [line for line in ran.stdout.splitlines() if line.startswith(f"{database}: {what}")]
             times, bar = lines
-            assert len(times.split(what)[1].split()) == 2  # of one size, fresh and again
+            assert len(times.split(what)[1].split()) == 3  # of one size: fresh, again, and CPU
             assert bar.endswith(("met", "MISSED"))
