@@ -22,7 +22,7 @@ MOST_ARMS: Final = 6
 BLUE: Final = 6  # its place on the scale of losses, in both themes
 HEIGHT: Final = 320
 APART: Final = 18 / HEIGHT  # of two names, in heights of the figure
-ROOM: Final = 128  # pixels beside the lines, for their names
+ROOM: Final = 160  # pixels beside the lines, for their names
 LONGEST: Final = 13  # characters of one of these
 DASHES: Final = ("dot", "dash", "solid", "longdash", "dashdot", "longdashdot")
 
