@@ -9,6 +9,13 @@ import subprocess
 import sys
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (  # it runs as root in a container too, and speaks to nobody but us
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
 REMEDY = (
     "The tests of the dashboard need Chromium or Chrome, and there is none on the path. "
     "On Debian or Ubuntu: sudo apt-get install chromium. Elsewhere install it from its own site; then run "

@@ -12,7 +12,7 @@ from app.domain.project import Quotas
 from app.lifecycle import access, projects
 from app.main import build
 from app.settings import Settings
-from chores.browser import NAMES, REMEDY
+from chores.browser import FLAGS, NAMES, REMEDY
 from tests.conftest import wait_until
 
 SPACE = {
@@ -33,7 +33,7 @@ def chromium():
     path = next(filter(None, map(shutil.which, NAMES)), None)
     assert path is not None, REMEDY
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
 
