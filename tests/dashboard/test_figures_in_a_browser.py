@@ -51,12 +51,12 @@ def test_a_landscape_and_its_history_are_replayed_by_the_slider_and_by_the_addre
     now = shown(page)
     assert page.inner_text("[data-moment]") == "as it is now"
 
-    page.focus("[data-after]")
+    page.focus(".replay [data-after]")
     key(page, "Home", *["ArrowRight"] * 5)
     wait_until(lambda: shown(page) == shown(page, "history") == set(range(5)))
 
     assert page.inner_text("[data-moment]") == "after 5 of 13 trials"
-    assert page.get_attribute("[data-after]", "aria-valuetext") == "after 5 of 13 trials"
+    assert page.get_attribute(".replay [data-after]", "aria-valuetext") == "after 5 of 13 trials"
     assert page.url.endswith("/studies/s?after=5")
     scale = "plot => plot.data.find(trace => trace.name === 'value').marker.colorbar.ticktext[0]"
     assert page.eval_on_selector(f"{LANDSCAPE} .plot", scale) == "1"
@@ -64,11 +64,11 @@ def test_a_landscape_and_its_history_are_replayed_by_the_slider_and_by_the_addre
     again = see(page.url)  # a link shows the same
     settled(again)
     assert shown(again) == shown(again, "history") == set(range(5))
-    assert again.eval_on_selector("[data-after]", "slider => slider.value") == "5"
+    assert again.eval_on_selector(".replay [data-after]", "slider => slider.value") == "5"
 
     again.emulate_media(reduced_motion="reduce")  # who wants no motion steps and does not play
     wait_until(lambda: not again.is_visible("[data-play]"))
-    again.focus("[data-after]")
+    again.focus(".replay [data-after]")
     key(again, "ArrowRight")
     wait_until(lambda: shown(again) == set(range(6)))
 

@@ -17,7 +17,7 @@ from app.domain.errors import StudyNotFound
 from app.gate import READ
 from app.house import TheHouse
 
-CHOICES: Final = ("x", "y", "others", "candidates")  # of the landscape
+CHOICES: Final = ("x", "y", "others", "candidates", "colour")  # of the landscape
 
 router = APIRouter(dependencies=[READ])
 

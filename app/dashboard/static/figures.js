@@ -167,10 +167,6 @@ const watch = new IntersectionObserver((entries) => {
 
 // Draws the figures of a part of the page when they come near.
 export function adopt(within) {
-  for (const field of within.querySelectorAll("form[data-choices] [data-usual]")) { // that the address has
-    const said = new URLSearchParams(location.search).get(field.name);
-    if ([...field.options].some(({ value }) => value === said)) field.value = said;
-  }
   for (const card of within.querySelectorAll("[data-figure]")) {
     card.frames = new Map();
     say(card, "", "Loading");
