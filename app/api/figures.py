@@ -31,7 +31,7 @@ Kind = Literal[
     "distribution",
     "interaction",
 ]
-MOST_FINISHED: Final = 2**31 - 1  # trials: what the databases count with
+MOST_NUMBER: Final = 2**31 - 1  # of trials: what the databases count with
 Compared = Literal["arms", "interaction"]
 Word = Annotated[str, Field(min_length=1, max_length=100, pattern=NO_NUL)]
 
@@ -63,12 +63,12 @@ async def read_figure(
     after: Annotated[
         int | None,
         NeverNull(),
-        Query(ge=0, le=MOST_FINISHED, description="As the study was when so many trials had finished."),
+        Query(ge=0, le=MOST_NUMBER, description="As the study was when so many trials had finished."),
     ] = None,
     colour: Annotated[Colour, Query(description="What colours go by.")] = "loss",
     metric: Annotated[Word | None, NeverNull(), Query(description="What curves are of.")] = None,
     trials: Annotated[
-        list[int],
+        list[Annotated[int, Field(ge=0, le=MOST_NUMBER)]],
         Query(max_length=MOST_TOLD, description="Of the curves, those of these trials stand out."),
     ] = [],  # noqa: B006 - FastAPI gives each call its own
     theme: Annotated[Theme, Query(description="For a light or for a dark page.")] = "light",

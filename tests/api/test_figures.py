@@ -235,6 +235,8 @@ def test_figures_of_a_project_are_under_its_path(study):
         ("history", {"theme": "blue"}, "theme"),
         ("history", {"after": -1}, "after"),
         ("history", {"colour": "hue"}, "colour"),
+        ("curves", {"trials": [2**31]}, "trials"),
+        ("curves", {"trials": [-1]}, "trials"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_words(study, figure, query, said):

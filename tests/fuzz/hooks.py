@@ -184,6 +184,11 @@ def before_call(context, case, kwargs):
         return
     if "/optuna/" in path:
         name_what_optuna_has(case.path_parameters)
+    elif "/compare/" in path:
+        case.query["study"] = [a_study("/projects/default") for _ in range(2)]
+        case.query.pop("x", None)
+        case.query.pop("y", None)
+        case.path_parameters |= {"figure": "arms"} | ({"project": "default"} if "project" in path else {})
     else:
         name_what_exists(path, case.path_parameters)
     if isinstance(body, dict) and (case.method == "POST" or "/optuna/" in path):

@@ -23,6 +23,7 @@ PAGES = sorted(
     str(page.relative_to(HOUSE))
     for page in (HOUSE / "README.md", *HOUSE.glob("docs/tutorial/*.md"), *HOUSE.glob("docs/how-to/*.md"))
 )
+WITHOUT_BLOCKS = {f"docs/how-to/{page}.md" for page in ("browser", "index", "trials")}
 REFERENCE = sorted(
     str(page.relative_to(HOUSE))
     for page in (HOUSE / "docs/reference/optimizers").glob("*.md")
@@ -70,7 +71,8 @@ SAID = {
 
 def test_every_page_is_followed():
     assert {"README.md", "docs/tutorial/first-study.md", "docs/how-to/own-task.md"} < set(PAGES)
-    assert all(how_many((HOUSE / page).read_text()) for page in PAGES if not page.endswith("index.md"))
+    empty = {page for page in PAGES if not how_many((HOUSE / page).read_text())}
+    assert empty == WITHOUT_BLOCKS
 
 
 @pytest.mark.parametrize("page", PAGES)
