@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from thiessen import Float, Space
 from thiessen.cli.main import build
-from thiessen.comparison import ALIKE, differences
+from thiessen.comparison.side_by_side import ALIKE, differences
 
 SPACE = Space(x=Float(0, 1))
 ROW = {"max_trials": 5, "max_gpu_hours": None, "deadline": None, "target": None, "finished": 5, "imported": 0,

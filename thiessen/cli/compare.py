@@ -7,7 +7,7 @@ import typer
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.output import Form, Output, printed
 from thiessen.cli.studies import LOCAL, Server, connected
-from thiessen.comparison import Facts, differences, facts
+from thiessen.comparison.side_by_side import Facts, differences, facts
 
 if TYPE_CHECKING:
     from thiessen.contract import History, Study

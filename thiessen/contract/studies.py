@@ -52,6 +52,12 @@ MaxTrials = Annotated[
 ]
 MaxRunning = Annotated[int, Field(ge=1, le=1_000_000, description="How many trials train at once.")]
 MaxGpuHours = Annotated[FiniteFloat, Field(gt=0, le=1e9, description="GPU hours of all attempts together.")]
+MaxUpdates = Annotated[
+    int, Field(ge=1, le=10**15, description="Updates of all trials together, by the last step of each.")
+]
+MaxSeconds = Annotated[
+    FiniteFloat, Field(gt=0, le=1e9, description="Seconds that all trials together have trained.")
+]
 Deadline = Annotated[Instant, Field(description="From then on running trials are told to stop.")]
 Target = Annotated[
     FiniteFloat, Field(description="A value that is good enough: once reached, nothing new begins.")
@@ -120,6 +126,8 @@ class StudySpec(Request):
     max_trials: MaxTrials = 100
     max_running: MaxRunning | None = None
     max_gpu_hours: MaxGpuHours | None = None
+    max_updates: MaxUpdates | None = None
+    max_seconds: MaxSeconds | None = None
     deadline: Deadline | None = None
     target: Target | None = None
     max_attempts: Annotated[int, Field(ge=1, le=100)] = Field(

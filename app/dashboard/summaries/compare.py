@@ -12,7 +12,7 @@ from app.domain.study import Direction, Progress, StudyState
 from app.house import House
 from app.lifecycle import submit
 from app.storage import Transaction, projects
-from thiessen.comparison import Check, checks, facts
+from thiessen.comparison.side_by_side import Check, checks, facts
 from thiessen.figures.arms import MOST_ARMS
 from thiessen.figures.text import short
 

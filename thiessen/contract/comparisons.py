@@ -1,0 +1,422 @@
+"""Comparisons: arms that are searched with the same effort, and what can be said of them."""
+
+from datetime import datetime
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import ConfigDict, Field, FiniteFloat, JsonValue, model_validator
+from pydantic.config import JsonDict
+
+from thiessen.contract.space import DimensionName, Dimensions
+from thiessen.contract.studies import MaxSeconds, MaxTrials, MaxUpdates, Priority, Requires, Strategy
+from thiessen.contract.words import (
+    NAME,
+    Answer,
+    Config,
+    Direction,
+    Name,
+    NeverNull,
+    Notes,
+    Request,
+    Scalar,
+    Seed,
+    StudyState,
+    Tags,
+)
+
+MOST_ARMS: Final = 24
+MOST_SEARCHES: Final = 1000  # arms times replicates
+MOST_RUNS: Final = 10_000  # of the configs of an arm that are confirmed
+
+ComparisonName = Annotated[
+    str, Field(min_length=1, max_length=50, pattern=NAME, description="Its studies' names begin with it.")
+]
+Label = Annotated[str, Field(min_length=1, max_length=40, pattern=NAME)]
+Settings = Annotated[
+    dict[DimensionName, Scalar],
+    Field(max_length=100, description="What every trial trains with: each a dimension of a single choice."),
+]
+Replicates = Annotated[
+    int,
+    Field(ge=1, le=MOST_SEARCHES, description="Independent searches of each arm, with seeds of their own."),
+]
+Unit = Literal["trials", "updates", "seconds"]
+EXAMPLE: Final[JsonDict] = {
+    "name": "kfac-or-sgd",
+    "task": "classifier",
+    "settings": {"updates": 200},
+    "space": {"batch_size": {"type": "categorical", "choices": [32, 128]}},
+    "arms": [
+        {
+            "label": "sgd",
+            "settings": {"optimizer": "sgd"},
+            "space": {"lr": {"type": "float", "low": 0.001, "high": 10.0, "log": True}},
+        },
+        {
+            "label": "kfac",
+            "settings": {"optimizer": "kfac"},
+            "space": {"damping": {"type": "float", "low": 0.0001, "high": 10.0, "log": True}},
+        },
+    ],
+    "budget": {"trials": 20},
+    "replicates": 10,
+    "strategy": "random",
+    "seed": 1,
+}
+
+
+class Arm(Request):
+    """One of those that are compared. What it has of its own stands in place of the comparison's."""
+
+    label: Label
+    task: Annotated[Name | None, NeverNull()] = None
+    settings: Settings = {}
+    space: Dimensions = {}
+    strategy: Annotated[Strategy | None, NeverNull()] = None
+
+
+class Effort(Request):
+    """What each search may spend, in one unit. Trials that diverge or fail have spent theirs."""
+
+    trials: Annotated[MaxTrials | None, NeverNull()] = None
+    updates: Annotated[MaxUpdates | None, NeverNull()] = None
+    seconds: Annotated[MaxSeconds | None, NeverNull()] = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if len([each for each in (self.trials, self.updates, self.seconds) if each is not None]) != 1:
+            raise ValueError("give one of trials, updates and seconds")
+        return self
+
+    @property
+    def unit(self) -> Unit:
+        """What is counted."""
+        return "trials" if self.trials is not None else "updates" if self.updates is not None else "seconds"
+
+    @property
+    def most(self) -> float:
+        """How much of it there is."""
+        return next(each for each in (self.trials, self.updates, self.seconds) if each is not None)
+
+
+class Confirm(Request):
+    """How the best configs of each arm are trained again, with seeds that no search has seen."""
+
+    configs: Annotated[int, Field(ge=1, le=MOST_SEARCHES)] | None = Field(
+        default=None, description="Of each arm, those of different searches first. Null: one of each search."
+    )
+    seeds: Annotated[int, Field(ge=1, le=1000)] = Field(default=3, description="Runs of each of them.")
+
+
+class ComparisonSpec(Request):
+    """A comparison as its author submits it: what all arms have alike, and the arms."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    name: ComparisonName
+    task: Name = Field(description="What to train: a task that some worker offers.")
+    settings: Settings = {}
+    space: Dimensions = {}
+    strategy: Strategy = "biased_random"
+    arms: Annotated[list[Arm], Field(min_length=2, max_length=MOST_ARMS)]
+    budget: Effort = Field(description="Of each search, the same for all.")
+    replicates: Replicates = 10
+    confirm: Confirm | None = Field(
+        default=Confirm(), description="Null: nothing is trained again, and no verdict is more than a hint."
+    )
+    seed: Seed = Field(default=0, description="Decides every seed; a replicate has the same in all arms.")
+    direction: Direction = "minimize"
+    parallel: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=1, description="Trials of a search at once. With more than one it cannot be repeated exactly."
+    )
+    target: FiniteFloat | None = Field(
+        default=None,
+        description="The value that confirmed configs are to reach. Null: the worst arm's.",
+    )
+    metric: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(
+        default=None,
+        description="Of the reports, that is to reach the target. Null: a usual name.",
+    )
+    within: Annotated[FiniteFloat, Field(gt=0, le=1000)] = Field(
+        default=10.0, description="How many per cent worse than the best is still as good as the best."
+    )
+    requires: Requires = Requires()
+    priority: Priority = 10
+    tags: Tags = []
+    notes: Notes = ""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        labels = [arm.label for arm in self.arms]
+        if twice := sorted({label for label in labels if labels.count(label) > 1}):
+            raise ValueError(f"two arms are called {twice[0]!r}; give each a label of its own")
+        if len(self.arms) * self.replicates > MOST_SEARCHES:
+            raise ValueError(
+                f"{len(self.arms)} arms x {self.replicates} replicates are more than {MOST_SEARCHES} searches"
+            )
+        if self.confirm and (self.confirm.configs or self.replicates) * self.confirm.seeds > MOST_RUNS:
+            raise ValueError(f"at most {MOST_RUNS} runs confirm the configs of an arm")
+        return self
+
+
+class ComparisonChanges(Request):
+    """What to change of a comparison; what is left out stays."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "minProperties": 1,
+            "examples": [{"state": "paused"}, {"replicates": 20}, {"budget": {"trials": 50}}],
+        }
+    )
+
+    state: Annotated[Literal["active", "paused", "stopped"] | None, NeverNull()] = None
+    budget: Annotated[Effort | None, NeverNull()] = Field(
+        default=None, description="More of the same unit; what was confirmed is confirmed anew."
+    )
+    replicates: Annotated[Replicates | None, NeverNull()] = Field(
+        default=None, description="More than there are."
+    )
+    priority: Annotated[Priority | None, NeverNull()] = None
+    tags: Annotated[Tags | None, NeverNull()] = None
+    notes: Annotated[Notes | None, NeverNull()] = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("there is nothing to change; name at least one field")
+        for field in self.model_fields_set:
+            if getattr(self, field) is None:
+                raise ValueError(f"{field} cannot be null; leave it out to keep it")
+        return self
+
+
+class Cost(Answer):
+    """What a comparison costs, or has cost so far."""
+
+    searches: int
+    trials: float | None = Field(description="Of searches; null where another unit limits them.")
+    runs: int = Field(description="That confirm configs.")
+    updates: int | None = Field(description="Of trials and runs; null where it cannot be known before.")
+    seconds: float | None = None
+
+
+class SearchLine(Answer):
+    """One search of an arm, or the runs that confirm its configs, as a study."""
+
+    study: str
+    replicate: int | None = Field(description="From 1 on; null of the runs that confirm.")
+    state: StudyState
+    finished: int
+    expected: int | None = Field(description="Trials; null where another unit limits them.")
+    best: float | None = Field(description="A value.")
+
+
+class ArmLine(Answer):
+    """An arm and how far its searches are."""
+
+    label: str
+    task: str
+    strategy: str = Field(description="In words.")
+    searches: list[SearchLine]
+    confirmation: SearchLine | None = None
+
+
+class Comparison(Answer):
+    """A comparison as it stands."""
+
+    project: str = "default"
+    name: str
+    spec: dict[str, JsonValue] = Field(description="As it was submitted, with what was changed since.")
+    state: StudyState
+    stage: Literal["searching", "confirming", "done"]
+    arms: list[ArmLine]
+    planned: Cost
+    spent: Cost
+    progress: float = Field(description="From 0 to 1, in the unit of the budget.")
+    waits_for: str | None = None
+    eta: datetime | None = None
+    priority: int = 10
+    tags: list[str] = []
+    notes: str = ""
+    created_at: datetime
+    completed_at: datetime | None = None
+    archived_at: datetime | None = None
+
+
+class Comparisons(Answer):
+    """A page of comparisons, newest first."""
+
+    comparisons: list[Comparison]
+    next: str | None
+
+
+# What is reported. Losses are told as the user's values; null where there is none, or none that is finite.
+
+
+class Band(Answer):
+    """A line with its interval: lists of one length."""
+
+    at: list[float] = Field(description="Of what the line is a function of.")
+    mean: list[float | None]
+    low: list[float | None] = Field(description="Null where there are too few replicates.")
+    high: list[float | None]
+
+
+class Searched(Answer):
+    """What a search came to."""
+
+    replicate: int
+    study: str
+    trials: int
+    updates: int
+    seconds: float
+    diverged: int
+    failed: int
+    spent: list[float] = Field(description="In the unit of the budget, where the best so far improved.")
+    best: list[float] = Field(description="The best value so far, from each of these on.")
+    final: float | None
+    trial: int | None = Field(description="Which has the best value.")
+
+
+class Confirmed(Answer):
+    """A config that was trained again."""
+
+    replicate: int = Field(description="The search that found it.")
+    trial: int
+    config: Config
+    searched: float = Field(description="The value for which it was chosen: too good by the luck of that.")
+    values: list[float | None] = Field(description="Of the runs; null where one diverged or failed.")
+    mean: float | None
+
+
+class Headline(Answer):
+    """What an arm comes to on seeds that no search has seen."""
+
+    mean: float | None
+    deviation: float | None = Field(description="Of the runs.")
+    low: float | None = Field(description="Of the interval of the mean, where there are enough replicates.")
+    high: float | None
+    runs: int
+    diverged: int
+
+
+class Sensitivity(Answer):
+    """How much depends on the config, by the trials of the searches."""
+
+    trials: int
+    within: float = Field(description="Per cent.")
+    share: float | None = Field(description="Of the trials that are within so much of the best of all arms.")
+    diverged: float | None = Field(description="The share of trials that diverged.")
+    is_unbiased: bool = Field(description="Whether the strategy looks everywhere alike: random draws.")
+
+
+class Training(Answer):
+    """How the best confirmed config of an arm learns: over its runs."""
+
+    metric: str
+    over: Literal["updates", "seconds"]
+    line: Band
+
+
+class Reached(Answer):
+    """When the best confirmed config of an arm reaches the target: the median of its runs."""
+
+    target: float
+    metric: str
+    runs: int
+    reached: int = Field(description="How many of the runs do.")
+    updates: float | None
+    seconds: float | None
+
+
+class ArmReport(Answer):
+    """An arm and what it came to."""
+
+    label: str
+    task: str
+    strategy: str
+    settings: dict[str, Scalar]
+    dimensions: list[str]
+    searches: list[Searched]
+    expected: Band = Field(description="The mean over the searches of the best value so far.")
+    order_statistic: Band | None = Field(
+        description="Of random search: the expected best of so many trials, out of all of them."
+    )
+    spent_to_match: float | None = Field(
+        default=None,
+        description="In the unit of the budget: when its mean is as good as the worst arm's at the end.",
+    )
+    final: Headline = Field(
+        description="Of the searches. It flatters: each best was chosen for its luck too."
+    )
+    confirmed: list[Confirmed]
+    headline: Headline | None
+    sensitivity: Sensitivity
+    training: list[Training]
+    reached: Reached | None
+
+
+class Pair(Answer):
+    """What can be said of two arms."""
+
+    better: str = Field(description="The label of the one that did better, shown or not.")
+    worse: str
+    verdict: Literal["shown", "not shown", "with care"]
+    says: str = Field(description="In a sentence.")
+    basis: Literal["confirmed", "searched"] = Field(description="Which numbers were compared.")
+    p: float | None = Field(description="Of the exact signed-rank test of the pairs of one seed.")
+    adjusted: float | None = Field(description="With Holm's correction for all pairs of arms.")
+    difference: float | None = Field(description="How much better: the median of all means of two pairs.")
+    low: float | None = Field(description="Of its interval.")
+    high: float | None
+    wins: int = Field(description="Pairs of one seed in which it did better.")
+    ties: int
+    pairs: int
+    wins_low: float | None = Field(description="Of the interval of the share of wins, ties left out.")
+    wins_high: float | None
+
+
+class Check(Answer):
+    """Something that a fair comparison has."""
+
+    name: str
+    is_met: bool
+    told: str
+
+
+class ComparisonReport(Answer):
+    """What came of a comparison. Repeated, all is the same but what is told in seconds."""
+
+    name: str
+    project: str = "default"
+    state: StudyState
+    is_complete: bool
+    direction: Direction
+    unit: Unit
+    budget: float
+    replicates: int
+    spent: Cost
+    checks: list[Check]
+    pairs: list[Pair] = Field(description="Best first; none below 8 replicates.")
+    says: list[str] = Field(description="The whole in a few sentences.")
+    arms: list[ArmReport] = Field(description="As submitted.")
+
+
+class ProfileLine(Answer):
+    """On which share of the workloads an arm needs at most so many times the least effort."""
+
+    label: str
+    factor: list[float]
+    share: list[float]
+    area: float = Field(description="Under the line, up to the largest factor: 1 is the fastest everywhere.")
+
+
+class Profile(Answer):
+    """Performance profiles of arms over several comparisons, each one a workload."""
+
+    comparisons: list[str]
+    over: Literal["updates", "seconds"]
+    largest_factor: float
+    lines: list[ProfileLine]
+    needed: dict[str, dict[str, float | None]] = Field(
+        description="By comparison and arm: what reaching its target took; null where it was not reached."
+    )
