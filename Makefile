@@ -7,7 +7,7 @@ BIN := .venv/bin
 ifeq ($(wildcard chores/environment.py),)
 $(error The chores run in the root of the clone: cd there, or say make -C /path/of/the/clone)
 endif
-.PHONY: help demo test check proof bench rows reference archive screenshots docs serve worker format clean
+.PHONY: help demo test check proof bench rows experiments reference archive screenshots docs serve worker format clean
 
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,10 @@ bench:  ## Measure beside peers; prints tables, fails nothing
 rows:  ## Check that every capability in docs/reference/capabilities.md has a passing test
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python chores/rows.py
+
+experiments:  ## Run every experiment of docs/experiments at its small size and write their pages
+	@$(PYTHON) chores/environment.py server worker dev
+	@$(BIN)/python -m experiments run
 
 reference:  ## Write the calls in docs/reference/http.md and the tables in tasks.md out of the code
 	@$(PYTHON) chores/environment.py server worker dev

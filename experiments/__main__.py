@@ -1,0 +1,98 @@
+"""Runs experiments and writes their pages: python -m experiments run NAME."""
+
+import json
+import os
+import platform
+import time
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from experiments import page
+from experiments.catalogue import ALL, EXPERIMENTS
+from experiments.experiment import SIZES, Experiment, Size, as_json
+
+commands = typer.Typer(no_args_is_help=True, help="Run the experiments of the originals again.")
+
+
+@commands.command("list")
+def listed() -> None:
+    """List the experiments.
+
+    Example: python -m experiments list
+    """
+    for each in ALL:
+        typer.echo(f"{each.name:<32} {each.title}")
+
+
+@commands.command()
+def run(
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", show_default="all of them")] = None,
+    size: Annotated[str, typer.Option(help="small: two cores and minutes; full: as published.")] = "small",
+) -> None:
+    """Run experiments, keep their numbers in experiments/results, and write their pages.
+
+    Example: python -m experiments run centring
+    """
+    if size not in SIZES:
+        raise typer.BadParameter(f"{size!r} is none of {', '.join(SIZES)}.")
+    chosen = [_named(name) for name in names] if names else list(ALL)
+    for experiment in chosen:
+        _run(experiment, size)
+    _pages()
+
+
+@commands.command()
+def pages() -> None:
+    """Write all pages again out of what is kept, without running anything.
+
+    Example: python -m experiments pages
+    """
+    _pages()
+
+
+def _named(name: str) -> Experiment:
+    if name not in EXPERIMENTS:
+        raise typer.BadParameter(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}.")
+    return EXPERIMENTS[name]
+
+
+def _run(experiment: Experiment, size: Size) -> None:
+    import torch
+
+    torch.set_num_threads(1)  # so that sums have one order on every machine
+    typer.echo(f"{experiment.name} ...")
+    began = time.perf_counter()
+    result = experiment.run(size)
+    seconds = time.perf_counter() - began
+    document = {
+        "experiment": experiment.name,
+        "size": size,
+        "date": datetime.now(UTC).date().isoformat(),
+        "seconds": round(seconds, 1),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "versions": {
+            "Python": platform.python_version(),
+            **{name: version(name) for name in ("thiessen", "torch", "numpy", "scikit-learn")},
+        },
+        "result": as_json(result),
+    }
+    page.RESULTS.mkdir(exist_ok=True)
+    file = page.RESULTS / f"{experiment.name}.json"
+    file.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    for claim in result.claims:
+        typer.echo(f"  {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.says} ({claim.told})")
+    typer.echo(f"  {seconds:.0f} s")
+
+
+def _pages() -> None:
+    for each in ALL:
+        if (page.RESULTS / f"{each.name}.json").exists():
+            page.write(each)
+    page.write_index([each for each in ALL if (page.RESULTS / f"{each.name}.json").exists()])
+
+
+if __name__ == "__main__":
+    commands()
