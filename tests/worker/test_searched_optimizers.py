@@ -8,7 +8,13 @@ from worker.tasks.classifier import TASK, train
 
 OF_NATURAL_GRADIENT = ("lr", "damping", "adapts")
 SHORT = {"optimizer": "truncated_natural_gradient", "updates": 2, "points": 1, "hidden": 4, "iterations": 2}
-STRATEGIES = ("grid", "random", "quasi_random", "biased_random", {"name": "biased_random", "preset": "thesis"})
+STRATEGIES = (
+    "grid",
+    "random",
+    "quasi_random",
+    "biased_random",
+    {"name": "biased_random", "preset": "thesis"},
+)
 
 
 @pytest.mark.row(17)
