@@ -179,6 +179,7 @@ def _arm(
         headline=_confirmed_headline(found),
         sensitivity=sensitivity,
         training=training.trainings(found.chosen),
+        best_by=training.best_by(found.again, spec.direction),
         reached=_reached(found, target),
     )
 

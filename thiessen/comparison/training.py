@@ -8,9 +8,10 @@ from typing import Final, Literal
 import numpy as np
 
 from thiessen.comparison import bands
+from thiessen.comparison.confirmations import Again
 from thiessen.comparison.searched import Direction, Run
-from thiessen.comparison.values import known, line
-from thiessen.contract import Reached, Training
+from thiessen.comparison.values import computed, known, line
+from thiessen.contract import BestBy, Reached, Training
 from thiessen.elementwise import Array
 
 Over = Literal["updates", "seconds"]
@@ -27,15 +28,35 @@ USUAL: Final = (  # what a target is a value of, unless a comparison says so
 )  # fmt: skip
 
 
-def trainings(runs: Sequence[Run]) -> list[Training]:
-    """Return the mean of each metric over the runs of one config, against updates and against seconds."""
+def trainings(runs: Sequence[Run], of: Sequence[str] | None = None) -> list[Training]:
+    """Return the mean of metrics over the runs of one config, against updates and against seconds."""
     return [
         Training(metric=metric, over=over, line=line(at, mean, ends, "minimize"))
-        for metric in metrics(runs)
+        for metric in (metrics(runs) if of is None else of)
         for over in CLOCK
         if (curves := _curves(runs, metric, over))
         for at, mean, ends in [_mean(curves)]
     ]
+
+
+def best_by(configs: Sequence[Again], direction: Direction) -> list[BestBy]:
+    """Return for each metric which config ends best by it in the mean, and how that one learns."""
+    found = []
+    for metric in metrics([run for each in configs for run in each.runs]):
+        ends = [float(np.mean([_ended(run, metric, direction) for run in each.runs])) for each in configs]
+        least = min(ends)
+        if math.isfinite(least):
+            best = configs[ends.index(least)]
+            found.append(
+                BestBy(
+                    metric=metric,
+                    replicate=best.replicate,
+                    trial=best.trial,
+                    mean=computed(_sign(metric, direction) * least),
+                    training=trainings(best.runs, [metric]),
+                )
+            )
+    return found
 
 
 def metrics(runs: Sequence[Run]) -> list[str]:
