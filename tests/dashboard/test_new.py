@@ -6,10 +6,10 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.lifecycle import drafted
 from app.dashboard.pages.new import _checked
 from app.dashboard.sent import Form
 from app.dashboard.study_form import OF_A_ROW, choices_of, document_of, form_of, options, written
+from app.lifecycle import drafted
 from thiessen.contract import StudySpec
 from thiessen.study_text import WrongText, read
 
@@ -28,7 +28,9 @@ FULL = {
     "space-2-name": "act", "space-2-type": "categorical", "space-2-choices": "relu, tanh, 3",
     "space-3-name": "bias", "space-3-type": "boolean",
     "strategy": "biased_random:thesis", "direction": "maximize", "max_trials": "7", "max_gpu_hours": "2.5",
-    "max_updates": "5000", "max_seconds": "90.5", "target": "0.9", "seed": "3", "max_running": "2", "max_attempts": "1", "gpus": "1", "gpu_memory_gb": "12",
+
+    "max_updates": "5000", "max_seconds": "90.5", "target": "0.9",
+    "seed": "3", "max_running": "2", "max_attempts": "1", "gpus": "1", "gpu_memory_gb": "12",
     "stopping": "threshold", "stopping-metric": "loss", "stopping-threshold": "4",
     "deadline": "2099-01-31T18:00:00Z", "priority": "20", "tags": "a, b", "notes": "mine",
 }  # fmt: skip
