@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
+from app.domain.comparison import Line
 from app.domain.event import Event
 from app.domain.optuna import Draft, Entry, Kind, OptunaState, OptunaStudy, OptunaTrial
-from app.domain.study import Budget, Direction, Duplicates, Progress, Remarks, Requires, Spec
+from app.domain.study import Progress
 from app.domain.trial import (
     Attempt,
     Cause,
@@ -23,6 +24,7 @@ from app.domain.trial import (
     TrialState,
 )
 from app.domain.webhook import Delivery, Subscription, Webhook
+from app.lifecycle import compared
 from app.lifecycle.enqueue import Added, Candidate
 from app.lifecycle.register import Offered
 from app.lifecycle.report import Beat
@@ -30,51 +32,8 @@ from app.storage.workers import Registered
 from thiessen import contract
 from thiessen.integrations import KNOWN
 from thiessen.search import Reasons
-from thiessen.search.settings import strategy_from_json, strategy_to_json
-from thiessen.search.strategy import settled
-from thiessen.space import AskedFor, Dimension, OpenSpace, Space, SpaceError
-
-
-def spec(sent: contract.StudySpec) -> Spec:
-    """Return the study that was sent. Raises SpaceError, StrategyError."""
-    space = Space.declared(sent.model_dump(exclude_unset=True)["space"])
-    strategy = settled(strategy_from_json(sent.strategy, KNOWN), space, sent.max_trials)
-    if space.is_open and sent.duplicates == "memoise":
-        raise SpaceError(
-            "it is open, so what a trial asks for is known when it ends: duplicates cannot be memoise."
-        )
-    return Spec(
-        name=sent.name,
-        task=sent.task,
-        space=space,
-        strategy=strategy_to_json(strategy),
-        seed=sent.seed,
-        max_attempts=sent.max_attempts,
-        direction=Direction(sent.direction),
-        retry=tuple(Cause(cause) for cause in dict.fromkeys(sent.retry)),
-        stopping=None if sent.stopping is None else sent.stopping.model_dump(),
-        duplicates=Duplicates(sent.duplicates),
-        failures_repel=sent.failures_repel,
-        allow_versions=sent.allow_versions,
-        requires=Requires(**sent.requires.model_dump()),
-    )
-
-
-def budget(sent: contract.StudySpec) -> Budget:
-    target = None if sent.target is None else Direction(sent.direction).loss(sent.target)
-    return Budget(
-        max_trials=sent.max_trials,
-        max_running=sent.max_running,
-        max_gpu_hours=sent.max_gpu_hours,
-        deadline=sent.deadline,
-        target=target,
-    )
-
-
-def remarks(sent: contract.StudySpec) -> Remarks:
-    return Remarks(
-        priority=sent.priority, tags=tuple(sent.tags), notes=sent.notes, attributes=sent.attributes
-    )
+from thiessen.search.settings import in_words, strategy_from_json, strategy_to_json
+from thiessen.space import AskedFor, Dimension, OpenSpace
 
 
 def study(progress: Progress) -> contract.Study:
@@ -101,12 +60,68 @@ def study(progress: Progress) -> contract.Study:
             "counts": {state.value: count for state, count in progress.counts.items()},
             "imported": standing.imported,
             "gpu_hours": progress.gpu_hours,
+            "updates": standing.updates,
+            "trained_seconds": standing.trained.total_seconds(),
+            "comparison": found.comparison,
             "eta": progress.eta,
             "best": None if progress.best is None else best_config(progress.best),
             "created_at": found.created_at,
             "completed_at": found.completed_at,
             "archived_at": found.archived_at,
         }
+    )
+
+
+def comparison(found: compared.Progress, *, has_searches: bool = True) -> contract.Comparison:
+    """Return a comparison as it stands; in a list without its searches."""
+    stored, lines = found.comparison, found.lines
+    confirming = {line.arm: line for line in lines if line.around == stored.around}
+    of_arm: dict[str, list[contract.SearchLine]] = {arm.label: [] for arm in found.spec.arms}
+    for line in lines if has_searches else ():
+        if line.is_search:
+            of_arm[line.arm].append(_search_line(found, line))
+    arms = [
+        contract.ArmLine(
+            label=arm.label,
+            task=arm.task or found.spec.task,
+            strategy=_strategy_of(arm, found.spec),
+            searches=of_arm[arm.label],
+            confirmation=_search_line(found, confirming[arm.label]) if arm.label in confirming else None,
+        )
+        for arm in found.spec.arms
+    ]
+    return contract.Comparison(
+        **{name: getattr(stored, name) for name in _STORED},
+        spec=dict(stored.spec),
+        state=stored.state.value,
+        stage=found.stage,
+        arms=arms,
+        planned=found.planned,
+        spent=found.spent,
+        progress=found.share,
+        waits_for=found.waits_for,
+        eta=found.eta,
+        tags=list(stored.tags),
+    )
+
+
+_STORED: Final = ("project", "name", "priority", "notes", "created_at", "completed_at", "archived_at")
+
+
+def _strategy_of(arm: contract.Arm, spec: contract.ComparisonSpec) -> str:
+    sent = spec.strategy if arm.strategy is None else arm.strategy
+    return in_words(strategy_to_json(strategy_from_json(sent, KNOWN)), KNOWN)
+
+
+def _search_line(found: compared.Progress, line: Line) -> contract.SearchLine:
+    is_counted = not line.is_search or found.spec.budget.unit == "trials"
+    return contract.SearchLine(
+        study=line.name,
+        replicate=line.replicate,
+        state=line.state.value,
+        finished=line.finished,
+        expected=line.max_trials if is_counted else None,
+        best=None if line.best is None else line.direction.loss(line.best),
     )
 
 

@@ -28,7 +28,7 @@ MOST_SEARCHES: Final = 1000  # arms times replicates
 MOST_RUNS: Final = 10_000  # of the configs of an arm that are confirmed
 
 ComparisonName = Annotated[
-    str, Field(min_length=1, max_length=50, pattern=NAME, description="Its studies' names begin with it.")
+    str, Field(min_length=1, max_length=45, pattern=NAME, description="Its studies' names begin with it.")
 ]
 Label = Annotated[str, Field(min_length=1, max_length=40, pattern=NAME)]
 Settings = Annotated[
@@ -217,7 +217,7 @@ class ArmLine(Answer):
     label: str
     task: str
     strategy: str = Field(description="In words.")
-    searches: list[SearchLine]
+    searches: list[SearchLine] = Field(description="Empty in a list of comparisons.")
     confirmation: SearchLine | None = None
 
 
