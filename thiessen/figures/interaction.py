@@ -55,8 +55,7 @@ class Numbers:
 
 def numbers(searches: Mapping[str, Trials], wanted: Wanted) -> Numbers:
     """Return the numbers of the figure. Raises FigureError where the searches are not alike."""
-    first = _alike(searches)
-    names = two(first.space, wanted)
+    first, names = _alike(searches, wanted)
     across, up = (Axis(name, first.space.dimensions[name]) for name in names)
     wholes = [each.whole or each for each in searches.values()]
     losses = np.concatenate([each.losses[each.succeeded] for each in wholes])
@@ -84,18 +83,20 @@ def _table(searches: Mapping[str, Trials], names: Sequence[str]) -> Table:
     return Table(["study", *next(iter(tables.values())).columns], rows)
 
 
-def _alike(searches: Mapping[str, Trials]) -> Trials:
-    """Return the first. Raises FigureError."""
+def _alike(searches: Mapping[str, Trials], wanted: Wanted) -> tuple[Trials, tuple[str, str]]:
+    """Return the first, and the two dimensions, which all of them have alike. Raises FigureError."""
     if not 1 <= len(searches) <= MOST_PANELS:
         raise FigureError(f"side by side stand 1 to {MOST_PANELS} studies; got {len(searches)}.")
     (name, first), *others = searches.items()
+    names = two(first.space, wanted)
     for other, each in others:
-        if each.space != first.space or each.direction != first.direction:
+        is_alike = all(each.space.dimensions.get(axis) == first.space.dimensions[axis] for axis in names)
+        if not is_alike or each.direction != first.direction:
             raise FigureError(
-                f"{name} and {other} search different spaces or in different directions: their values cannot "
-                "share a scale. Compare studies of the same space and direction."
+                f"{name} and {other} declare {' or '.join(names)} in different ways or search in different "
+                "directions: their trials cannot share axes. Choose dimensions that they have alike."
             )
-    return first
+    return first, names
 
 
 def _edges(axis: Axis, fields: int) -> list[float]:

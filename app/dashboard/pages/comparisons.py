@@ -1,5 +1,6 @@
 """The pages of comparisons: their list, each of them, and what its forms do."""
 
+import asyncio
 import re
 from dataclasses import replace
 from functools import partial
@@ -119,7 +120,7 @@ async def _changed(house: House, project: str, name: str, who: Principal, said: 
     except ValidationError as error:
         raise InvalidRequest(f"{faults(error)}.") from error
     step = partial(compare.change, project=project, name=name, sent=changes, who=who.name)
-    await house.store.written(step)
+    await asyncio.to_thread(house.store.write, step)  # it may take seconds
     return Done(said, name)
 
 
@@ -130,5 +131,6 @@ async def _deleted(form: Form, house: House, project: str, name: str, who: Princ
     if is_purge:
         PURGING.insist(who)
     remove = compare.purge if is_purge else compare.archive
-    await house.store.written(partial(remove, project=project, name=name, who=who.name))
+    step = partial(remove, project=project, name=name, who=who.name)
+    await asyncio.to_thread(house.store.write, step)
     return Done("Deleted.", "../comparisons", leaves=True)

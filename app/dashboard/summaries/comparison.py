@@ -179,7 +179,9 @@ def _row(arm: ArmReport, report: ComparisonReport, *, is_best: bool) -> Row:
         runs=UNKNOWN if headline is None else _runs(headline),
         searched=_mean(arm.final),
         searched_interval=_interval(arm.final),
-        spent_to_match=UNKNOWN if arm.spent_to_match is None else f"{short(arm.spent_to_match)} {report.unit}",
+        spent_to_match=UNKNOWN
+        if arm.spent_to_match is None
+        else f"{short(arm.spent_to_match)} {report.unit}",
         near=_share(arm.sensitivity.share),
         diverged=_share(arm.sensitivity.diverged),
         is_best=is_best,
