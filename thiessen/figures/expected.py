@@ -39,7 +39,7 @@ def numbers(report: Mapping[str, Any]) -> Numbers:
         for arm in arms
         if arm["order_statistic"] is not None
     }
-    values = [value for each in shown for value in each.values]
+    values = [value for each in (*shown, *estimates.values()) for value in each.values]
     worst = _worst(shown, report["direction"])
     matched = {
         arm["label"]: arm["spent_to_match"]

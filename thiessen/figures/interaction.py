@@ -20,6 +20,7 @@ from thiessen.figures.wanted import FigureError, Wanted, two
 
 MOST_PANELS: Final = 6
 FIELDS: Final = (64, 48)  # of the density of many trials: across, and up
+LONGEST: Final = 16  # characters of a name above its panel
 ACROSS: Final = 3  # panels in a row
 GAP: Final = 0.1  # between two, in widths of a panel
 
@@ -157,6 +158,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
     traces: list[Figure] = []
     layout: dict[str, Any] = {"annotations": [upright(theme, shown.y.title, shown.y.room)]}
     seen: set[str] = set()
+    called = _called([panel.name for panel in shown.panels])
     for at, panel in enumerate(shown.panels):
         suffix = "" if at == 0 else str(at + 1)
         left = at % across * (1 + GAP) / (across + GAP * (across - 1))
@@ -174,7 +176,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
             theme, title=False, domain=[bottom, top], anchor=f"x{suffix}", showticklabels=is_first
         )
         if many > 1:
-            told = f"{text.name(panel.name, 14)}<br>best {text.short(_best(panel))}"
+            told = f"{text.name(called[at], LONGEST)}<br>best {text.short(_best(panel))}"
             layout["annotations"].append(
                 note(theme, told, x=left, y=top, xanchor="left", yanchor="bottom", yshift=4)
             )
@@ -196,6 +198,14 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         plot_bgcolor=THEMES[theme].surface,
         **layout,
     )
+
+
+def _called(names: Sequence[str]) -> list[str]:
+    """Return names without the parts before a dot that all of them begin with."""
+    parts = [name.split(".") for name in names]
+    while all(len(each) > 1 and each[0] == parts[0][0] for each in parts):
+        parts = [each[1:] for each in parts]
+    return [".".join(each) for each in parts]
 
 
 def _best(panel: Panel) -> float | None:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from app.dashboard.actions import Action
 from app.dashboard.summaries.comparison_actions import comparison_actions
-from app.dashboard.summaries.comparisons import ComparisonLine, costs, line, verdict
+from app.dashboard.summaries.comparisons import ComparisonLine, costs, line, spent, verdict
 from app.dashboard.values import Shown, shown
 from app.domain.comparison import Line
 from app.domain.study import StudyState
@@ -169,7 +169,7 @@ def _best(report: ComparisonReport) -> ArmReport | None:
 
 
 def _row(arm: ArmReport, report: ComparisonReport, *, is_best: bool) -> Row:
-    headline, first = arm.headline, arm.confirmed[0] if arm.confirmed else None
+    headline, match, first = arm.headline, arm.spent_to_match, arm.confirmed[0] if arm.confirmed else None
     study = None if first is None else _study(arm, first.replicate)
     return Row(
         label=arm.label,
@@ -179,9 +179,7 @@ def _row(arm: ArmReport, report: ComparisonReport, *, is_best: bool) -> Row:
         runs=UNKNOWN if headline is None else _runs(headline),
         searched=_mean(arm.final),
         searched_interval=_interval(arm.final),
-        spent_to_match=UNKNOWN
-        if arm.spent_to_match is None
-        else f"{short(arm.spent_to_match)} {report.unit}",
+        spent_to_match=UNKNOWN if match is None else spent(match, report.unit),
         near=_share(arm.sensitivity.share),
         diverged=_share(arm.sensitivity.diverged),
         is_best=is_best,

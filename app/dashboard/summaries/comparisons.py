@@ -12,6 +12,7 @@ from app.lifecycle import compared
 from app.lifecycle.compared import Progress
 from app.storage import Transaction, projects
 from thiessen.contract import ComparisonReport
+from thiessen.contract.comparisons import Unit
 from thiessen.figures.text import short
 
 MOST_LISTED: Final = 20  # of a page: a report is computed for each that has none yet
@@ -113,7 +114,7 @@ def line(found: Progress, says: str = "") -> ComparisonLine:
 def effort(found: Progress) -> str:
     """Return in words what a comparison consists of."""
     spec = found.spec
-    most = f"{spec.budget.most:,.6g} {spec.budget.unit if spec.budget.most != 1 else spec.budget.unit[:-1]}"
+    most = spent(spec.budget.most, spec.budget.unit)
     told = f"{many(len(spec.arms), 'arm')}, {searches(spec.replicates)} of {most} each"
     if spec.confirm is None:
         return f"{told}, nothing confirmed"
@@ -121,6 +122,11 @@ def effort(found: Progress) -> str:
         "the best config of each" if spec.confirm.configs is None else f"the best {spec.confirm.configs}"
     )
     return f"{told}, {configs} confirmed {many(spec.confirm.seeds, 'time')}"
+
+
+def spent(most: float, unit: Unit) -> str:
+    """Return so much of a budget: 1 trial, 12,000 updates."""
+    return f"{most:,.6g} {unit if most != 1 else unit.removesuffix('s')}"
 
 
 def searches(count: int) -> str:
