@@ -20,11 +20,12 @@ replicates: 8
 strategy: random
 confirm: {seeds: 2}
 """
+ONCE = {"budget": {"trials": 1}, "confirm": {"seeds": 1}}
 PAGE = {"accept": "text/html"}
 
 
 class Bench:
-    """Creates comparisons and trains what is leased."""
+    """Creates comparisons, as small as they can be, and trains what is leased."""
 
     def __init__(self, api) -> None:
         self.api = api
@@ -77,8 +78,8 @@ def words(answer):
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", main)).split())
 
 
-def send(api, name="c", **form):
-    return api.post(f"/comparisons/{name}", data=form, headers=PAGE, follow_redirects=False)
+def send(api, to="c", /, **form):
+    return api.post(f"/comparisons/{to}", data=form, headers=PAGE, follow_redirects=False)
 
 
 def figures(answer):
@@ -94,31 +95,31 @@ def test_the_list_is_empty_at_first_and_says_what_to_do(api):
 
 
 def test_the_list_says_how_far_each_is_and_what_came_of_it(bench, api):
-    bench.create("first", replicates=8)
+    bench.create("done", replicates=8, **ONCE)
     bench.train()
-    bench.create("second")
+    bench.create("begun")
     bench.train(most=3)
 
     told = text_of(api.get("/comparisons"))
 
-    assert told.index("second") < told.index("first")
+    assert told.index("begun") < told.index("done t")
     assert "1 comparison goes on." in told
-    assert "1 of 4 searches ended, 0 of 8 runs trained" in told
+    assert "0 of 4 searches ended, 0 of 8 runs trained" in told
     assert "a beats b at this budget." in told
 
 
 def test_the_list_goes_on_to_older_ones_and_shows_one_state(bench, api, monkeypatch):
     monkeypatch.setattr("app.dashboard.summaries.comparisons.MOST_LISTED", 2)
-    for name in ("one", "two", "three"):
+    for name in ("alpha", "beta", "gamma"):
         bench.create(name)
-    send(api, "two", do="pause")
+    send(api, "beta", do="pause")
 
     page = api.get("/comparisons")
     [older] = re.findall('href="([^"]*before=[^"]*)"', page.text)
 
-    assert [name in text_of(page) for name in ("one", "two", "three")] == [False, True, True]
-    assert "one" in text_of(api.get(html.unescape(older)))
-    assert re.findall('comparisons/(\\w+)"', api.get("/comparisons?state=paused").text) == ["two"]
+    assert [name in text_of(page) for name in ("alpha", "beta", "gamma")] == [False, True, True]
+    assert "alpha" in text_of(api.get(html.unescape(older)))
+    assert re.findall('comparisons/(\\w+)"', api.get("/comparisons?state=paused").text) == ["beta"]
     assert "No comparison is stopped" in text_of(api.get("/comparisons?state=stopped"))
     assert api.get("/comparisons?state=lost").status_code == 422
 
@@ -136,7 +137,7 @@ def test_a_comparison_without_a_result_says_what_it_waits_for(bench, api):
 
 
 def test_a_comparison_that_is_done_has_verdicts_figures_and_a_table(bench, api):
-    bench.create(replicates=8)
+    bench.create(replicates=8, **ONCE)
     bench.train()
     page = api.get("/comparisons/c")
 
@@ -163,15 +164,15 @@ def test_a_verdict_without_replicates_enough_is_not_given(bench, api):
 
 
 def test_what_is_not_fair_is_told_with_an_icon_and_a_word(bench, api):
-    bench.create(replicates=8, confirm=None)
+    bench.create(replicates=8, budget={"trials": 1}, confirm=None)
     bench.train()
     page = api.get("/comparisons/c")
 
     assert "fresh seeds: not met" in text_of(page)
     assert '<span class="state with-care">' in page.text
-    assert "with care a beats b" in text_of(page) or "with care" in text_of(page)
     assert 'class="state shown">' in page.text  # of checks that are met
-    assert not re.search(r"verdicts leading.*?state shown", page.text, re.DOTALL)
+    [verdicts] = re.findall(r'<ul class="verdicts leading">.*?</ul>', page.text, re.DOTALL)
+    assert re.findall('class="state ([^"]*)"', verdicts) == ["with-care"]
 
 
 def test_where_arms_looked_is_shown_only_in_dimensions_that_all_declare_alike(bench, api):
@@ -364,12 +365,8 @@ def test_the_costs_are_shown_before_anything_is_created(api):
 
     told = text_of(answer)
     assert "two: what it costs Nothing is created yet." in told
-    assert "searches 16 trials of searches 32 runs that confirm 32" in told.replace(
-        "16 searches", "searches 16"
-    ) or (
-        re.findall("<dt>([^<]*)</dt><dd>([^<]*)</dd>", answer.text)[:3]
-        == [("searches", "16"), ("trials of searches", "32"), ("runs that confirm", "32")]
-    )
+    costs = re.findall("<dt>([^<]*)</dt><dd>([^<]*)</dd>", answer.text)
+    assert costs == [("searches", "16"), ("trials of searches", "32"), ("runs that confirm", "32")]
     assert "Task t; searches x." in told
     assert "No worker has registered task “t” yet; there are none." in told
     assert api.get("/api/v1/comparisons").json()["comparisons"] == []
@@ -461,4 +458,5 @@ def test_who_only_reads_is_offered_nothing_to_press(visitor):
     assert reader.get("/new/comparison").status_code == 403
     purge = {"do": "delete", "name": "c", "purge": "on"}
     assert "purge" not in api.get("/comparisons/c").text
-    assert api.post("/comparisons/c", data=purge).status_code == 403
+    assert "admin" in words(api.post("/comparisons/c", data=purge))
+    assert api.get("/comparisons/c").status_code == 200

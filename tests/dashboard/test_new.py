@@ -6,10 +6,10 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.lifecycle import drafted
 from app.dashboard.pages.new import _checked
 from app.dashboard.sent import Form
 from app.dashboard.study_form import OF_A_ROW, choices_of, document_of, form_of, options, written
+from app.lifecycle import drafted
 from thiessen.contract import StudySpec
 from thiessen.study_text import WrongText, read
 
