@@ -1,13 +1,18 @@
-"""A study as people write it: TOML, YAML or JSON, sweeps too, and in which line something is wrong."""
+"""A study as people write it: TOML, YAML or JSON, sweeps too, and in which line something is wrong.
+
+What reads other documents of people shares its parser and its faults.
+"""
 
 import json
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from thiessen.contract import StudySpec
 
 Kind = Literal["toml", "yaml", "json"]
@@ -61,24 +66,36 @@ def read(text: str, kind: Kind, name: str, *, has_aliases: bool = True) -> "Stud
     from thiessen.contract import StudySpec
     from thiessen.contract.words import TASK
 
-    document = _document(text, kind, has_aliases=has_aliases)
+    document = parsed(text, kind, has_aliases=has_aliases)
     is_sweep = sweep.is_sweep(document)
     try:
         study = sweep.as_study(document, name, TASK) if is_sweep else document
-        return StudySpec.model_validate(study)
     except sweep.WrongSweep as error:
         fault = _fault(text, kind, error.place, str(error))
         raise WrongText("is a sweep that makes no study here", [fault]) from error
+    try:
+        return StudySpec.model_validate(study)
     except ValidationError as error:
-        faults = [
-            _fault(text, kind, sweep.place(found) if is_sweep else found, fault["msg"])
-            for fault in error.errors()[:MOST_NAMED]
-            for found in [_there(study, fault["loc"])]
-        ]
-        raise WrongText("is not a study", faults) from error
+        found = faults(error, study, text, kind, sweep.place if is_sweep else tuple)
+        raise WrongText("is not a study", found) from error
 
 
-def _document(text: str, kind: Kind, *, has_aliases: bool) -> Any:
+def faults(
+    error: "ValidationError",
+    document: Any,
+    text: str,
+    kind: Kind,
+    place: Callable[[Place], Place] = tuple,
+) -> list[Fault]:
+    """Return what is wrong with a document, a few at their lines of the text that it was made of."""
+    return [
+        _fault(text, kind, place(_there(document, fault["loc"])), fault["msg"])
+        for fault in error.errors()[:MOST_NAMED]
+    ]
+
+
+def parsed(text: str, kind: Kind, *, has_aliases: bool) -> Any:
+    """Return the document of a text. Raises Unreadable."""
     if kind == "yaml":
         import yaml
 
@@ -117,11 +134,11 @@ def _fault(text: str, kind: Kind, place: Place, message: str) -> Fault:
 def _there(document: Any, place: Place) -> Place:
     """Return a place without the names of kinds, which pydantic puts between what is in the document."""
     found, node = [], document
-    for part in place:
+    for left, part in zip(range(len(place) - 1, -1, -1), place, strict=True):
         try:
             node = node[part]
         except (LookupError, TypeError):
-            if part != place[-1]:
+            if left:
                 continue
         found.append(part)
     return found
@@ -153,10 +170,10 @@ def _line_in_toml(text: str, place: Place) -> int | None:
     """Return the line of the last part of a place that has one of its own: a table, or a key of one."""
     names = [str(part) for part in place]
     found, depth, table = None, 0, list[str]()
+    latest = dict[tuple[str, ...], int]()  # of the tables of a list
     for number, line in enumerate(text.splitlines(), start=1):
-        if heading := re.match(r"\s*\[+([^\]]+)\]", line):
-            table = _parts(heading[1])
-            there = table
+        if heading := re.match(r"\s*(\[+)([^\]]+)\]", line):
+            table = there = _numbered(_parts(heading[2]), latest, is_next=len(heading[1]) == 2)
         elif key := re.match(r"\s*([\w.\"'-]+)\s*=", line):
             there = [*table, *_parts(key[1])]
         else:
@@ -164,6 +181,18 @@ def _line_in_toml(text: str, place: Place) -> int | None:
         if len(there) > depth and there == names[: len(there)]:
             found, depth = number, len(there)
     return found
+
+
+def _numbered(parts: Sequence[str], latest: dict[tuple[str, ...], int], *, is_next: bool) -> list[str]:
+    """Return the parts of a table's name, and after that of a list which of its tables is meant."""
+    there: list[str] = []
+    for at, part in enumerate(parts, start=1):
+        there.append(part)
+        if is_next and at == len(parts):
+            latest[tuple(there)] = latest.get(tuple(there), -1) + 1
+        if tuple(there) in latest:
+            there.append(str(latest[tuple(there)]))
+    return there
 
 
 def _parts(name: str) -> list[str]:
