@@ -28,7 +28,9 @@ class Process:
         self.name = command[0]
         self._log = folder / f"{self.name}.log"
         self._start = self._log.stat().st_size if self._log.exists() else 0
-        tether, self._tether = os.pipe()  # its end is there when this process has closed the other one, or died
+        tether, self._tether = (
+            os.pipe()
+        )  # its end is there when this process has closed the other one, or died
         # -P: a folder named `app` where the user happens to stand must not be imported.
         with self._log.open("ab") as output:
             self._process = subprocess.Popen(
@@ -112,8 +114,8 @@ def stopped_by_signals() -> Iterator[None]:
     """Let a termination end the block as Ctrl-C does: everything it started is stopped."""
 
     def interrupt(number: int, frame: object) -> None:
-        del number, frame
-        raise KeyboardInterrupt
+        del frame
+        raise KeyboardInterrupt(number)
 
     before = signal.signal(signal.SIGTERM, interrupt)
     try:

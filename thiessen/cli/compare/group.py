@@ -1,13 +1,13 @@
 """The group of commands that compare, and what is meant where none of them is named."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import typer
 from typer.core import TyperGroup
 
-from thiessen.cli.compare import looking, changing, reporting, running, side_by_side
+from thiessen.cli.compare import changing, looking, reporting, running, side_by_side
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.study_file import KINDS
 
@@ -58,4 +58,17 @@ def register(commands: typer.Typer) -> None:
         "`thiessen compare studies A B`.",
         no_args_is_help=True,
     )
-    ...
+    compare.command()(running.run)
+    compare.command()(looking.plan)
+    compare.command("list")(looking.listed)
+    compare.command()(looking.show)
+    compare.command()(looking.watch)
+    compare.command()(reporting.report)
+    compare.command()(changing.pause)
+    compare.command()(changing.resume)
+    compare.command()(changing.stop)
+    compare.command()(changing.extend)
+    compare.command()(changing.delete)
+    compare.command()(looking.profile)
+    compare.command("studies")(side_by_side.compare)
+    commands.add_typer(compare, name="compare")

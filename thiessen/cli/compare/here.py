@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.outcome import in_words
 from thiessen.cli.processes import POLL_SECONDS, START_SECONDS, Process, address, made
+from thiessen.cli.studies import connected
 
 T = TypeVar("T")
 
@@ -60,7 +61,9 @@ def house(
             url = address(server.process)
         except CommandFailed as failure:
             raise CommandFailed(f"{failure}{server.process.tail()}") from failure
-        server.start = partial(_server, folder, lock, urlsplit(url).port or port)  # where the worker looks for it
+        server.start = partial(
+            _server, folder, lock, urlsplit(url).port or port
+        )  # where the worker looks for it
         known = _incarnations(url)
         worker = _Kept(partial(_worker, folder, lock, url, slots, tasks), tell)
         stack.callback(worker.stop)
@@ -89,7 +92,9 @@ class _Kept:
                 f"{how}, as {MOST_DEATHS} before it. The same command again goes on.{self.process.tail()}"
             )
         self._deaths += 1
-        self._tell(f"{how[0].upper()}{how[1:]}; it is started again ({self._deaths} of at most {MOST_DEATHS}).")
+        self._tell(
+            f"{how[0].upper()}{how[1:]}; it is started again ({self._deaths} of at most {MOST_DEATHS})."
+        )
         self.process.stop()
         self.process = self.start()
 
@@ -114,9 +119,7 @@ def _worker(folder: Path, lock: int, url: str, slots: int, tasks: Sequence[str])
 
 def _incarnations(url: str) -> set[str]:
     """Return each start of a worker that the server has heard of last."""
-    from thiessen.client import Client
-
-    with Client(url) as client:
+    with connected(url) as client:
         return {each.incarnation for each in client.workers()}
 
 
