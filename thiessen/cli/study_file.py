@@ -24,7 +24,7 @@ def read(file: Path) -> "StudySpec":
 
 
 def comparison(file: Path) -> "ComparisonSpec":
-    """Return the comparison of a file, named after it where it has no name. Raises CommandFailed as `read`."""
+    """Return the comparison of a file, which names it where it has no name. Raises CommandFailed."""
     try:
         return read_comparison(_text(file), _kind(file), file.stem)
     except WrongText as error:

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def in_words(spec: "ComparisonSpec", cost: "Cost") -> str:
-    """Return a cost with how it comes about: "2 arms x 10 searches x 20 trials = 400 trials, then 60 runs"."""
+    """Return a cost with how it comes about: 2 arms x 10 searches x 20 trials = 400 trials, then 60 runs."""
     unit, most = spec.budget.unit, spec.budget.most
     total = cost.searches * most
     searched = f"{len(spec.arms)} arms x {_many(spec.replicates, 'searches')} x {_many(most, unit)}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import typer
 from typer.core import TyperGroup
@@ -17,7 +17,7 @@ ENDINGS: Final = (".toml", *KINDS)
 class Compare(TyperGroup):
     """Takes a lone file for `run FILE`, and several names for `studies NAME NAME`."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was typed, with the command that is meant before it. Raises CommandFailed."""
         meant = [] if not args or args[0] in (*self.commands, "--help") else [self._meant(args)]
         return super().parse_args(ctx, [*meant, *args])

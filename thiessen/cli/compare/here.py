@@ -135,7 +135,7 @@ def _owned(folder: Path, tell: Callable[[str], None]) -> Iterator[int]:
             tell(f"Waiting for another command that works in {folder}, or for what it left to stop ...")
             if not _until(lambda: _taken(descriptor)):
                 raise CommandFailed(
-                    f"another command works in {folder}. Watch it on its dashboard, or choose another --folder."
+                    f"another command works in {folder}. Watch its dashboard, or choose another --folder."
                 )
         yield descriptor
     finally:

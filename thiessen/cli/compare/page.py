@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from thiessen.contract import ComparisonReport
 
 STYLE: Final = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; max-width: 68rem; margin: 2rem auto; padding: 0 1rem }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733 }
+main { max-width: 68rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.6rem } h2 { font-size: 1.2rem; margin-top: 2.5rem }
 .says { font-size: 1.1rem } .scroll { overflow-x: auto }
-table { border-collapse: collapse; font-size: .875rem } caption { text-align: left; font-weight: 600; padding: .5rem 0 }
+table { border-collapse: collapse; font-size: .875rem }
+caption { text-align: left; font-weight: 600; padding: .5rem 0 }
 th, td { padding: .3rem .7rem; border-bottom: 1px solid #d5dbe1; text-align: right; vertical-align: top }
 th.word, td.word { text-align: left }
 """
@@ -32,6 +34,7 @@ def page(report: "ComparisonReport", figures: Mapping[str, Mapping[str, object]]
     """Return the whole page. Raises ThiessenError without plotly."""
     title = escape(f"Comparison {report.name}")
     says = "".join(f"<p>{escape(sentence)}</p>" for sentence in report.says)
+    tables = (of_arms(report), of_reached(report), of_confirmed(report), of_searches(report))
     drawn = "".join(f"<div>{piece}</div>" for piece in pieces(list(figures.values())))
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -40,7 +43,7 @@ def page(report: "ComparisonReport", figures: Mapping[str, Mapping[str, object]]
         f"{_section('Verdicts', f'<div class=says>{says}</div>', of_pairs(report))}"
         f"{_section('Fairness', '', of_checks(report))}"
         f"{_section('Figures', drawn)}"
-        f"{_section('Tables', '', of_arms(report), of_reached(report), of_confirmed(report), of_searches(report))}"
+        f"{_section('Tables', '', *tables)}"
         "</main></body></html>\n"
     )
 
@@ -70,4 +73,5 @@ def _table(rows: Rows) -> str:
 
 def _row(tag: str, cells: Sequence[str], words: int) -> str:
     marks = ['class="word"' if place < words else "" for place in range(len(cells))]
-    return f"<tr>{''.join(f'<{tag} {mark}>{escape(cell)}</{tag}>' for mark, cell in zip(marks, cells, strict=True))}</tr>"
+    shown = (f"<{tag} {mark}>{escape(cell)}</{tag}>" for mark, cell in zip(marks, cells, strict=True))
+    return f"<tr>{''.join(shown)}</tr>"
