@@ -8,7 +8,7 @@ from typing import Any
 
 from app.domain.event import Event
 from app.domain.optuna import Draft, Entry, Kind, OptunaState, OptunaStudy, OptunaTrial
-from app.domain.study import Budget, Direction, Duplicates, Progress, Remarks, Requires, Spec
+from app.domain.study import Progress
 from app.domain.trial import (
     Attempt,
     Cause,
@@ -28,53 +28,8 @@ from app.lifecycle.register import Offered
 from app.lifecycle.report import Beat
 from app.storage.workers import Registered
 from thiessen import contract
-from thiessen.integrations import KNOWN
 from thiessen.search import Reasons
-from thiessen.search.settings import strategy_from_json, strategy_to_json
-from thiessen.search.strategy import settled
-from thiessen.space import AskedFor, Dimension, OpenSpace, Space, SpaceError
-
-
-def spec(sent: contract.StudySpec) -> Spec:
-    """Return the study that was sent. Raises SpaceError, StrategyError."""
-    space = Space.declared(sent.model_dump(exclude_unset=True)["space"])
-    strategy = settled(strategy_from_json(sent.strategy, KNOWN), space, sent.max_trials)
-    if space.is_open and sent.duplicates == "memoise":
-        raise SpaceError(
-            "it is open, so what a trial asks for is known when it ends: duplicates cannot be memoise."
-        )
-    return Spec(
-        name=sent.name,
-        task=sent.task,
-        space=space,
-        strategy=strategy_to_json(strategy),
-        seed=sent.seed,
-        max_attempts=sent.max_attempts,
-        direction=Direction(sent.direction),
-        retry=tuple(Cause(cause) for cause in dict.fromkeys(sent.retry)),
-        stopping=None if sent.stopping is None else sent.stopping.model_dump(),
-        duplicates=Duplicates(sent.duplicates),
-        failures_repel=sent.failures_repel,
-        allow_versions=sent.allow_versions,
-        requires=Requires(**sent.requires.model_dump()),
-    )
-
-
-def budget(sent: contract.StudySpec) -> Budget:
-    target = None if sent.target is None else Direction(sent.direction).loss(sent.target)
-    return Budget(
-        max_trials=sent.max_trials,
-        max_running=sent.max_running,
-        max_gpu_hours=sent.max_gpu_hours,
-        deadline=sent.deadline,
-        target=target,
-    )
-
-
-def remarks(sent: contract.StudySpec) -> Remarks:
-    return Remarks(
-        priority=sent.priority, tags=tuple(sent.tags), notes=sent.notes, attributes=sent.attributes
-    )
+from thiessen.space import AskedFor, Dimension, OpenSpace
 
 
 def study(progress: Progress) -> contract.Study:
@@ -101,6 +56,9 @@ def study(progress: Progress) -> contract.Study:
             "counts": {state.value: count for state, count in progress.counts.items()},
             "imported": standing.imported,
             "gpu_hours": progress.gpu_hours,
+            "updates": standing.updates,
+            "trained_seconds": standing.trained.total_seconds(),
+            "comparison": found.comparison,
             "eta": progress.eta,
             "best": None if progress.best is None else best_config(progress.best),
             "created_at": found.created_at,

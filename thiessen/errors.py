@@ -22,6 +22,9 @@ ThiessenError
     ├── ForbiddenAddress  the server does not call this address
     ├── WebhookNotFound
     ├── StudyExists       the name is taken by a study with another spec
+    ├── ComparisonNotFound
+    ├── ComparisonExists  the name is taken by a comparison with another spec
+    ├── ComparisonEnded   the comparison takes no more of this
     ├── StudyEnded        the study takes no more of this
     ├── ProjectExists     the name is taken by a project with other quotas
     ├── TokenExists       the name is, or was, that of another token
@@ -123,6 +126,18 @@ class StudyExists(Refused):
     """The name is taken by a study with another spec."""
 
 
+class ComparisonNotFound(Refused):
+    """No comparison has this name."""
+
+
+class ComparisonExists(Refused):
+    """The name is taken by a comparison with another spec."""
+
+
+class ComparisonEnded(Refused):
+    """The comparison takes no more of this."""
+
+
 class StudyEnded(Refused):
     """The study takes no more of this."""
 
@@ -177,6 +192,9 @@ _BY_TYPE: dict[str, type[Refused]] = {
     "webhook-not-found": WebhookNotFound,
     "worker-not-found": WorkerNotFound,
     "task-not-found": TaskNotFound,
+    "comparison-not-found": ComparisonNotFound,
+    "comparison-exists": ComparisonExists,
+    "comparison-ended": ComparisonEnded,
     "study-exists": StudyExists,
     "study-ended": StudyEnded,
     "quota-used-up": QuotaUsedUp,

@@ -5,9 +5,16 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 
 from app.domain.study import DEFAULT_PROJECT
-from thiessen.contract.words import Name
+from thiessen.contract.comparisons import ComparisonName
+from thiessen.contract.words import Name, NeverNull
 
 StudyName = Annotated[Name, Path(description="The study's name.")]
+TheComparison = Annotated[ComparisonName, Path(description="The comparison's name.")]
+InComparison = Annotated[
+    ComparisonName | None,
+    NeverNull(),
+    Query(description="Studies of this comparison. Else those that belong to none."),
+]
 Number = Annotated[int, Path(ge=0, lt=2**31, description="The trial's number in its study.")]
 TaskName = Annotated[Name, Path(description="The task's name.")]
 WorkerName = Annotated[Name, Path(description="The worker's name.")]

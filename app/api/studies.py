@@ -11,14 +11,14 @@ from app import wire
 from app.api.answers import answer, nothing, replied
 from app.api.keys import TheKey
 from app.api.paging import Cursor
-from app.api.paths import Limit, Number, Project, StudyName, Top
+from app.api.paths import InComparison, Limit, Number, Project, StudyName, Top
 from app.api.problems import documented
 from app.domain.access import Principal, Scope
 from app.domain.reply import Reply
 from app.domain.study import StudyState
 from app.gate import Allowed, needs
 from app.house import TheHouse
-from app.lifecycle import change, enqueue, intervene, rank, submit
+from app.lifecycle import change, drafted, enqueue, intervene, rank, submit
 from app.lifecycle.once import once
 from app.storage import Transaction
 from thiessen import contract
@@ -47,7 +47,7 @@ async def create_study(
     sent: contract.StudySpec, house: TheHouse, project: Project, who: Submitter, key: TheKey
 ) -> Response:
     """Create a study; the same name and spec again is the existing one."""
-    spec, budget, remarks = wire.spec(sent), wire.budget(sent), wire.remarks(sent)
+    spec, budget, remarks = drafted.spec(sent), drafted.budget(sent), drafted.remarks(sent)
 
     def step(tx: Transaction) -> Reply:
         progress, is_new = submit.submit(tx, project, spec, budget, remarks, who.name)
@@ -69,6 +69,7 @@ async def list_studies(
     tag: Annotated[Name | None, NeverNull(), Query(description="Only studies with this tag.")] = None,
     q: Annotated[Name | None, NeverNull(), Query(description="Only studies whose name begins so.")] = None,
     archived: Annotated[bool, Query(description="Those that were deleted, in place of the others.")] = False,
+    comparison: InComparison = None,
 ) -> Response:
     """List the studies of a project, newest first."""
     del who
@@ -81,6 +82,7 @@ async def list_studies(
         tag=tag,
         prefix=q or "",
         is_archived=archived,
+        comparison=comparison,
     )
     found = await house.store.seen(step)
     following = str(found[limit - 1].study.id) if len(found) > limit else None

@@ -8,9 +8,10 @@ Refusal
 ├── IdempotencyKeyReused
 ├── ForbiddenAddress
 ├── NotFound: ProjectNotFound, StudyNotFound (OptunaStudyNotFound), TrialNotFound (OptunaTrialNotFound),
-│   WorkerNotFound, TaskNotFound, TokenNotFound, WebhookNotFound
-└── Conflict: StudyExists (OptunaStudyExists), StudyEnded (StudyIsMirror), ProjectExists, TokenExists,
-    LeaseLost, ResultDiffers, MoveRefused, WorkerUnknown, QuotaUsedUp, TrialFinished, DistributionDiffers
+│   ComparisonNotFound, WorkerNotFound, TaskNotFound, TokenNotFound, WebhookNotFound
+└── Conflict: StudyExists (OptunaStudyExists), StudyEnded (StudyIsMirror, StudyIsCompared), ComparisonExists,
+    ComparisonEnded, ProjectExists, TokenExists, LeaseLost, ResultDiffers, MoveRefused, WorkerUnknown,
+    QuotaUsedUp, TrialFinished, DistributionDiffers
 """
 
 from collections.abc import Collection
@@ -179,6 +180,18 @@ class OptunaTrialNotFound(TrialNotFound):
         )
 
 
+class ComparisonNotFound(NotFound):
+    """No comparison has this name."""
+
+    type = "comparison-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"There is no comparison {name!r}. Check the name; "
+            "`thiessen compare FILE` or POST /api/v1/comparisons creates one."
+        )
+
+
 class WorkerNotFound(NotFound):
     """No worker has registered under this name."""
 
@@ -251,6 +264,38 @@ class StudyExists(Conflict):
         )
 
 
+class StudyOfName(StudyExists):
+    """A comparison needs the name of a study that there is."""
+
+    def __init__(self, comparison: str, name: str) -> None:
+        Refusal.__init__(
+            self,
+            f"Comparison {comparison!r} needs a study {name!r}, and there is one already that it has not "
+            "made. Choose another name for the comparison.",
+        )
+
+
+class ComparisonExists(Conflict):
+    """The name is taken by a comparison with another spec."""
+
+    type = "comparison-exists"
+
+    def __init__(self, name: str, differing: list[str]) -> None:
+        super().__init__(
+            f"A comparison {name!r} exists with another {', '.join(differing)}. Choose another name, or send "
+            "the same spec to get the existing one; its budget and replicates are changed by PATCH."
+        )
+
+
+class ComparisonEnded(Conflict):
+    """The comparison takes no more of this."""
+
+    type = "comparison-ended"
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"Comparison {name!r} {why}.")
+
+
 class OptunaStudyExists(StudyExists):
     """The name is taken by another study of Optuna."""
 
@@ -301,6 +346,17 @@ class StudyIsMirror(StudyEnded):
         )
 
 
+class StudyIsCompared(StudyEnded):
+    """Only its comparison says how far the study goes."""
+
+    def __init__(self, name: str, comparison: str) -> None:
+        super().__init__(
+            name,
+            f"is a part of comparison {comparison!r}, which is fair only while all of its searches are "
+            f"treated alike; change that instead: PATCH /api/v1/comparisons/{comparison}",
+        )
+
+
 class ProjectExists(Conflict):
     """The name is taken by a project with other quotas."""
 
@@ -326,9 +382,10 @@ class QuotaUsedUp(Conflict):
 
     type = "quota-used-up"
 
-    def __init__(self, project: str, most: int) -> None:
+    def __init__(self, project: str, most: int, more: int = 1) -> None:
+        has = f"has its {most} studies" if more == 1 else f"may have {most} studies, and no {more} more"
         super().__init__(
-            f"Project {project!r} has its {most} studies. Delete one, or have an admin raise max_studies: "
+            f"Project {project!r} {has}. Delete one, or have an admin raise max_studies: "
             f"PATCH /api/v1/projects/{project}."
         )
 

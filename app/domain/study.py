@@ -11,6 +11,7 @@ from app.domain.trial import Cause, Ranked, TrialState
 from thiessen.space import Space
 
 StudyId = NewType("StudyId", int)
+ComparisonId = NewType("ComparisonId", int)
 
 DEFAULT_PROJECT: Final = "default"
 RETRIED: Final = (Cause.ERROR, Cause.OUT_OF_MEMORY, Cause.STALLED, Cause.LOST)
@@ -34,9 +35,13 @@ class Ending(StrEnum):
     TARGET = "target"  # a trial is good enough
     DEADLINE = "deadline"
     MAX_GPU_HOURS = "max_gpu_hours"
+    MAX_UPDATES = "max_updates"  # of all trials that have ended
+    MAX_SECONDS = "max_seconds"
 
 
-EARLY: Final = frozenset({Ending.TARGET, Ending.DEADLINE, Ending.MAX_GPU_HOURS})
+EARLY: Final = frozenset(
+    {Ending.TARGET, Ending.DEADLINE, Ending.MAX_GPU_HOURS, Ending.MAX_UPDATES, Ending.MAX_SECONDS}
+)
 """Endings that leave queued trials where they are."""
 STOPPING: Final = frozenset({Ending.DEADLINE, Ending.MAX_GPU_HOURS})
 """Endings that stop running trials too."""
@@ -77,6 +82,8 @@ class Budget:
     max_trials: int
     max_running: int | None = None
     max_gpu_hours: float | None = None
+    max_updates: int | None = None
+    max_seconds: float | None = None
     deadline: datetime | None = None
     target: float | None = None  # a loss
 
@@ -120,6 +127,8 @@ class Standing(NamedTuple):
     max_trials: int
     max_running: int | None
     max_gpu_hours: float | None
+    max_updates: int | None
+    max_seconds: float | None
     deadline: datetime | None
     target: float | None
     trials: int  # numbered so far, which is also the next number
@@ -136,7 +145,10 @@ class Standing(NamedTuple):
     cancelled: int
     gpus_running: int
     gpu_milliseconds: int
+    updates: int  # of the trials that have ended
+    trained_milliseconds: int  # as well
     task_version: str | None
+    comparison_id: ComparisonId | None  # which it is a part of
 
     @property
     def counts(self) -> dict[TrialState, int]:
@@ -145,6 +157,20 @@ class Standing(NamedTuple):
     @property
     def budget_is_used_up(self) -> bool:
         return self.trials - self.imported >= self.max_trials
+
+    @property
+    def trained(self) -> timedelta:
+        """How long the trials that have ended have trained."""
+        return timedelta(milliseconds=self.trained_milliseconds)
+
+    @property
+    def effort_is_used_up(self) -> Ending | None:
+        """Which budget of what trials have spent is used up."""
+        if self.max_updates is not None and self.updates >= self.max_updates:
+            return Ending.MAX_UPDATES
+        if self.max_seconds is not None and self.trained >= timedelta(seconds=self.max_seconds):
+            return Ending.MAX_SECONDS
+        return None
 
     def gpu_time(self, now: datetime) -> timedelta:
         """Return what all attempts have used until now."""
@@ -168,6 +194,7 @@ class Study:
     completed_at: datetime | None
     archived_at: datetime | None
     mirrors: OptunaStudyId | None  # whose programs alone add its trials
+    comparison: str | None  # which it is a part of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.domain.errors import InvalidRequest, StudyEnded, StudyIsMirror
+from app.domain.errors import InvalidRequest, StudyEnded, StudyIsCompared, StudyIsMirror
 from app.domain.study import Duplicates, Standing, Study
 from app.domain.trial import Origin, Result, TrialState, Who
 from app.lifecycle.move import born, move, settle
@@ -41,6 +41,8 @@ def enqueue(tx: Transaction, project: str, name: str, sent: list[Candidate], who
         raise StudyEnded(name, "was deleted; it takes no more trials")
     if study.mirrors is not None:
         raise StudyIsMirror(name)
+    if study.comparison is not None:
+        raise StudyIsCompared(name, study.comparison)
     standing = study.standing
     added = []
     for index, candidate in enumerate(sent):

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from app.domain.errors import MoveRefused, StudyEnded, StudyIsMirror
+from app.domain.errors import MoveRefused, StudyEnded, StudyIsCompared, StudyIsMirror
 from app.domain.listing import Listing
 from app.domain.study import Study
 from app.domain.trial import UNFINISHED, Cause, TrialState, Who
@@ -50,6 +50,8 @@ def retry(tx: Transaction, project: str, name: str, number: int, who: str) -> No
         raise StudyEnded(name, "was deleted; none of its trials is tried again")
     if study.mirrors is not None:
         raise StudyIsMirror(name)
+    if study.comparison is not None:
+        raise StudyIsCompared(name, study.comparison)
     place = trials.place(tx, study, number)
     if place.state is TrialState.QUEUED:
         return

@@ -10,7 +10,8 @@ from app.domain.optuna import Kind, OptunaState, OptunaStudyId
 from app.domain.study import Budget, Direction, Duplicates, Remarks, Spec
 from app.domain.trial import Origin
 from app.lifecycle import change
-from app.lifecycle.move import born, tell_of_study
+from app.lifecycle.move import born
+from app.lifecycle.tell import tell_of_study
 from app.storage import Transaction, asked, optuna, studies
 from app.storage.optuna import Locked, Standing
 from thiessen.search import Random

@@ -3,13 +3,15 @@
 Whoever moves a trial has locked its study's row before, and has read since then where the trial stands.
 """
 
-from datetime import datetime
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest
-from app.domain.study import EARLY, Ending, Standing, Study, StudyId, StudyState
+from app.domain.study import EARLY, Ending, Standing, Study, StudyState
 from app.domain.trial import MOVES, Cause, Move, Origin, Result, TrialState, Who
+from app.lifecycle.advance import advance
+from app.lifecycle.tell import tell_of_study
 from app.storage import Transaction, asked, attempts, bell, events, observations, studies, trials
+from app.storage.attempts import Effort
 from app.storage.events import Happening
 from app.storage.trials import Given, NewLease, Place
 from thiessen.search import Proposal, trial_seed
@@ -36,8 +38,11 @@ def move(
     max_attempts: int | None = None,
     locked: Standing | None = None,
     told: AskedFor | None = None,
+    spent: Effort | None = None,
 ) -> Standing:
     """Move a trial and return its study's counters; `gpus` are those that this sets free.
+
+    What the attempt that ends it has `spent` is looked up where it is not said.
 
     Who has locked the study's row, and changed nothing of it since, says what it counts. Terminal moves are
     observations, and so is the way back from one. What a trial of an open study was `told` to have asked for
@@ -45,6 +50,9 @@ def move(
     """
     check(Move(place.state, after, by, cause))
     is_observed = after.is_terminal or place.state.is_terminal
+    if spent is None and attempt is not None and after.is_terminal and not place.state.is_terminal:
+        spent = attempts.effort_of(tx, place.id, attempt)
+    updates, milliseconds = spent or (0, 0)
     standing = studies.count(
         tx,
         place.study_id,
@@ -52,6 +60,8 @@ def move(
         events=1,
         observations=int(is_observed),
         gpus_running=-gpus,
+        updates=updates,
+        trained_milliseconds=milliseconds,
         **{place.state.value: -1, after.value: 1},
     )
     trials.moved(tx, place, after, cause=cause, loss=loss, max_attempts=max_attempts)
@@ -180,6 +190,8 @@ def settle(tx: Transaction, standing: Standing, who: str, loss: float | None = N
     reason = standing.reason
     if reason not in EARLY and loss is not None and standing.target is not None and loss <= standing.target:
         reason = Ending.TARGET
+    if reason not in EARLY:
+        reason = standing.effort_is_used_up or reason
     if reason is None and standing.budget_is_used_up:
         reason = Ending.MAX_TRIALS
     is_done = reason is not None and not standing.running and (reason in EARLY or not standing.queued)
@@ -195,15 +207,9 @@ def settle(tx: Transaction, standing: Standing, who: str, loss: float | None = N
         standing = tell_of_study(tx, standing.id, kind, who, state=state.value, reason=reason)
     studies.settle(tx, standing.id, state, reason)
     bell.ring(tx, standing.id)
+    if state is StudyState.COMPLETED and standing.comparison_id is not None:
+        advance(tx, standing.comparison_id, who)
     return studies.standing(tx, standing.id)
-
-
-def tell_of_study(tx: Transaction, study_id: StudyId, kind: str, who: str, **data: Any) -> Standing:
-    """Append an event of the study itself."""
-    standing = studies.count(tx, study_id, events=1)
-    written = {name: _written(value) for name, value in data.items()}
-    events.append(tx, study_id, standing.events, Happening(kind=kind, who=who, data=written))
-    return standing
 
 
 def tell_of_notes(tx: Transaction, place: Place, who: str) -> None:
@@ -243,7 +249,3 @@ def _moved(
     return Happening(
         kind="trial.moved", who=who, trial=trial, attempt=attempt, before=before, after=after, cause=cause
     )
-
-
-def _written(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value

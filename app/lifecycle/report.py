@@ -278,6 +278,7 @@ def _finish(
         loss=result.loss,
         locked=held.standing,
         told=result.asked,
+        spent=held.effort if held.state is TrialState.RUNNING else None,
     )
     if standing.max_running is not None:
         bell.ring(tx, held.study_id)

@@ -6,11 +6,11 @@ from functools import cache, partial
 from typing import Any, Final
 
 from app.domain.errors import StudyEnded, StudyExists
-from app.domain.study import EARLY, Budget, Progress, Remarks, Spec, Study, StudyState
+from app.domain.study import EARLY, Budget, Progress, Remarks, Spec, Standing, Study, StudyState
 from app.domain.trial import Trial
-from app.lifecycle import register
-from app.lifecycle.move import tell_of_study
-from app.storage import Transaction, asked, bell, clock, studies, trials
+from app.lifecycle import drafted, register
+from app.lifecycle.tell import tell_of_study
+from app.storage import Transaction, asked, bell, clock, comparisons, studies, trials
 from thiessen.spelling import nearest
 
 PACE: Final = 50  # the last trials that say how fast a study goes
@@ -23,7 +23,7 @@ def submit(
 
     Raises StudyExists, StudyEnded, ProjectNotFound, and InvalidRequest for a space that its task refuses.
     """
-    submitted = _submitted(budget)
+    submitted = drafted.submitted(budget)
     created = studies.add(tx, project, spec, budget, remarks, submitted)
     if created is not None:
         if not spec.space.is_open:  # what a program will ask for is not known yet
@@ -53,10 +53,22 @@ def page(
     tag: str | None = None,
     prefix: str = "",
     is_archived: bool = False,
+    comparison: str | None = None,
 ) -> Sequence[Progress]:
-    """Return the newest studies as they stand, those before an id when one is given."""
+    """Return the newest studies as they stand, those before an id when one is given.
+
+    Those of a comparison are listed when it is named. Raises ComparisonNotFound.
+    """
     found = studies.page(
-        tx, project, limit, before=before, state=state, tag=tag, prefix=prefix, is_archived=is_archived
+        tx,
+        project,
+        limit,
+        before=before,
+        state=state,
+        tag=tag,
+        prefix=prefix,
+        is_archived=is_archived,
+        comparison=None if comparison is None else comparisons.named(tx, project, comparison).id,
     )
     offered = cache(partial(register.names, tx, project))  # asked once at most, and only if a study waits
     return [_progress(tx, study, offered) for study in found]
@@ -89,11 +101,22 @@ def _eta(tx: Transaction, study: Study, now: datetime) -> datetime | None:
     if len(finished) < 2:
         return None
     per_trial = (now - min(finished)) / len(finished)
-    to_propose = 0 if standing.reason else standing.max_trials - (standing.trials - standing.imported)
+    to_propose = 0 if standing.reason else _to_propose(standing)
     try:
         return now + per_trial * (to_propose + standing.queued + standing.running)
     except OverflowError:
         return None  # in thousands of years
+
+
+def _to_propose(standing: Standing) -> float:
+    """Return how many more trials a study is going to have, if each spends what those before have."""
+    left: float = standing.max_trials - (standing.trials - standing.imported)
+    ended = sum(count for state, count in standing.counts.items() if state.is_terminal) - standing.imported
+    seconds = standing.trained.total_seconds()
+    for most, spent in ((standing.max_updates, standing.updates), (standing.max_seconds, seconds)):
+        if most is not None and spent and ended > 0:
+            left = min(left, max(most - spent, 0.0) * ended / spent)
+    return left
 
 
 def _waits_for(study: Study, offered: Callable[[], set[str]]) -> str | None:
@@ -119,15 +142,6 @@ def _why_idle(study: Study, offered: Collection[str]) -> str:
         return f"No worker has registered task {task!r} yet; {nearest(task, offered)}."
     version = f" in version {study.task_version}" if study.task_version else ""
     return f"No worker has asked for task {task!r}{version} since; see GET /api/v1/tasks."
-
-
-def _submitted(budget: Budget) -> dict[str, Any]:
-    """Return the budget as JSON, to be compared when the same study is sent again."""
-    return {
-        name: value.timestamp() if isinstance(value, datetime) else value
-        for name, value in vars(budget).items()
-        if value is not None
-    }
 
 
 def _differing(study: Study, sent: Spec, submitted: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Row, bindparam, delete, insert, select, update
+from sqlalchemy import BigInteger, Row, bindparam, delete, func, insert, select, type_coerce, update
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.study import Direction, Standing, StudyId
@@ -14,9 +14,22 @@ from app.domain.trial import Attempt, Runner, TrialId, TrialState
 from app.storage.prepared import Prepared
 from app.storage.store import Transaction
 from app.storage.studies import STANDING, standing_of
-from app.storage.tables import attempts, now, reports, studies, trials
+from app.storage.tables import attempts, milliseconds, now, reports, studies, trials
 
+MOST_UPDATES: Final = 10**12  # counted of a trial: so the sum of all fits into its column
 MOST_POINTS: Final = 2000  # of one curve; of a longer one every second, fourth ... point is kept
+
+
+class Effort(NamedTuple):
+    """What an attempt has spent."""
+
+    updates: int
+    milliseconds: int
+
+
+def effort(last_step: int, milliseconds: int) -> Effort:
+    """Return what an attempt has spent, within what a study can count."""
+    return Effort(min(max(last_step, 0), MOST_UPDATES), max(milliseconds, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +55,12 @@ class Held:
     message: str | None
     late: dict[str, Any] | None
     is_open: bool  # the space of the study
+    last_step: int
+    milliseconds: int  # since it was given
+
+    @property
+    def effort(self) -> Effort:
+        return effort(self.last_step, self.milliseconds)
 
 
 _HELD: Final = Prepared(
@@ -59,6 +78,8 @@ _HELD: Final = Prepared(
             for name in ("who", "number", "gpus", "ended_at", "outcome", "cause", "loss", "message", "late")
         ),
         trials.c.start.is_not(None),
+        attempts.c.last_step,
+        milliseconds() - type_coerce(attempts.c.started_at, BigInteger),
         *STANDING,
     )
     .select_from(
@@ -95,6 +116,15 @@ _END: Final = Prepared(
         message=bindparam("with_message"),
         traceback=bindparam("with_traceback"),
     )
+)
+
+
+_EFFORT: Final = Prepared(
+    select(
+        attempts.c.last_step,
+        func.coalesce(type_coerce(attempts.c.ended_at, BigInteger), milliseconds(), type_=BigInteger)
+        - type_coerce(attempts.c.started_at, BigInteger),
+    ).where(attempts.c.trial_id == bindparam("of"), attempts.c.number == bindparam("at"))
 )
 
 
@@ -183,6 +213,12 @@ def keep_verdict(tx: Transaction, lease_id: str, reason: str) -> None:
     """Keep why an attempt under way is not worth going on with: what it was compared with changes later."""
     under_way = (attempts.c.lease_id == lease_id) & attempts.c.ended_at.is_(None)
     tx.execute(update(attempts).where(under_way).values(message=reason))
+
+
+def effort_of(tx: Transaction, trial_id: TrialId, number: int) -> Effort:
+    """Return what an attempt known to exist has spent."""
+    last_step, spent = _EFFORT.one(tx, {"of": trial_id, "at": number})
+    return effort(last_step, spent)
 
 
 def gpus_of(tx: Transaction, lease_id: str) -> int:

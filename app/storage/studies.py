@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
+    JSON,
     BindParameter,
     Float,
     Integer,
@@ -17,6 +18,7 @@ from sqlalchemy import (
     case,
     cast,
     delete,
+    exists,
     func,
     insert,
     literal,
@@ -26,12 +28,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
+from app.domain.comparison import Part
 from app.domain.errors import ProjectNotFound, QuotaUsedUp, StudyNotFound
 from app.domain.optuna import OptunaStudyId
 from app.domain.study import (
     EARLY,
     MILLISECONDS_PER_HOUR,
     Budget,
+    ComparisonId,
     Direction,
     Duplicates,
     Ending,
@@ -49,6 +53,7 @@ from app.storage.store import Transaction
 from app.storage.tables import (
     asked,
     attempts,
+    comparisons,
     events,
     milliseconds,
     now,
@@ -63,6 +68,7 @@ from app.storage.tables import (
 from thiessen.space import Space
 
 STANDING: Final = [studies.c[name] for name in Standing._fields]
+AT_ONCE: Final = 500  # names asked for in one statement
 LEASES: Final = "leases"  # counted with `served`, not by a number of its own
 
 MOST_SHAPES: Final = 256  # of statements that are kept
@@ -172,30 +178,74 @@ def add(
 ) -> Study | None:
     """Store a new study; None when its name is taken. Raises ProjectNotFound, QuotaUsedUp."""
     project_id = _with_room(tx, project, spec.name, counts=mirrors is None)
-    settings = {setting: value for setting, value in spec.strategy.items() if setting != "name"}
     values = {
-        **vars(spec),
-        **vars(budget),
-        **vars(remarks),
+        **_columns(spec, budget, remarks),
         "project_id": project_id,
-        "space": spec.space.declaration,
-        "is_open": spec.space.is_open,
-        "strategy": spec.strategy["name"],
-        "strategy_settings": settings,
-        "requires": vars(spec.requires),
         "submitted": submitted,
         "mirrors": mirrors,
     }
     try:
         with tx.begin_nested():
-            tx.execute(
-                insert(studies).values(
-                    **values, state=StudyState.ACTIVE, trials=0, observations=0, created_at=now()
-                )
-            )
+            tx.execute(insert(studies).values(**values, created_at=now()))
     except IntegrityError:
         return None
     return named(tx, project, spec.name)
+
+
+def add_parts(tx: Transaction, project_id: int, of: ComparisonId, parts: Sequence[Part], who: str) -> bool:
+    """Store studies of a comparison, and that they were made; say whether all of their names were free."""
+    rows = [
+        {
+            **_columns(part.spec, part.budget, part.remarks),
+            **part.place._asdict(),
+            "state": part.state,
+            "submitted": part.submitted,
+            "project_id": project_id,
+            "comparison_id": of,
+            "events": 1,
+        }
+        for part in parts
+    ]
+    try:
+        with tx.begin_nested():
+            tx.execute(insert(studies).values(created_at=now()), rows)
+    except IntegrityError:
+        return False
+    told = (now(), literal(1), literal(who), literal("study.created"), literal({}, JSON))
+    made = select(studies.c.id, *told).where(
+        studies.c.comparison_id == of, ~exists().where(events.c.study_id == studies.c.id)
+    )
+    columns = ["study_id", "at", "seq", "who", "kind", "data"]
+    tx.execute(insert(events).from_select(columns, made))
+    return True
+
+
+def taken(tx: Transaction, project_id: int, names: Sequence[str]) -> str | None:
+    """Return one of these names that a study of the project has."""
+    for begin in range(0, len(names), AT_ONCE):
+        some = names[begin : begin + AT_ONCE]
+        found = select(studies.c.name).where(studies.c.project_id == project_id, studies.c.name.in_(some))
+        if (name := tx.execute(found.limit(1)).scalar_one_or_none()) is not None:
+            return str(name)
+    return None
+
+
+def _columns(spec: Spec, budget: Budget, remarks: Remarks) -> dict[str, Any]:
+    """Return what the row of a new study has of its words."""
+    settings = {setting: value for setting, value in spec.strategy.items() if setting != "name"}
+    return {
+        **vars(spec),
+        **vars(budget),
+        **vars(remarks),
+        "space": spec.space.declaration,
+        "is_open": spec.space.is_open,
+        "strategy": spec.strategy["name"],
+        "strategy_settings": settings,
+        "requires": vars(spec.requires),
+        "state": StudyState.ACTIVE,
+        "trials": 0,
+        "observations": 0,
+    }
 
 
 def _with_room(tx: Transaction, project: str, name: str, *, counts: bool) -> int:
@@ -206,16 +256,33 @@ def _with_room(tx: Transaction, project: str, name: str, *, counts: bool) -> int
     if row is None:
         raise ProjectNotFound(project)
     if counts and row.max_studies is not None:
-        tx.execute(select(projects.c.id).where(projects.c.id == row.id).with_for_update())
-        others = select(func.count()).where(
-            studies.c.project_id == row.id,
-            studies.c.archived_at.is_(None),
-            studies.c.mirrors.is_(None),
-            studies.c.name != name,
-        )
-        if tx.execute(others).scalar_one() >= row.max_studies:
+        others = _counted_of(tx, row.id, but=name)
+        if others >= row.max_studies:
             raise QuotaUsedUp(project, row.max_studies)
     return int(row.id)
+
+
+def room_for(tx: Transaction, project: str, more: int) -> int:
+    """Return the project's id if it may have so many more studies. Raises ProjectNotFound, QuotaUsedUp."""
+    statement = select(projects.c.id, projects.c.max_studies).where(projects.c.name == project)
+    row = tx.execute(statement).one_or_none()
+    if row is None:
+        raise ProjectNotFound(project)
+    if row.max_studies is not None and _counted_of(tx, row.id) + more > row.max_studies:
+        raise QuotaUsedUp(project, row.max_studies, more)
+    return int(row.id)
+
+
+def _counted_of(tx: Transaction, project_id: int, but: str = "") -> int:
+    """Return how many studies of a project its quota counts; its row stays locked until the commit."""
+    tx.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update())
+    others = select(func.count()).where(
+        studies.c.project_id == project_id,
+        studies.c.archived_at.is_(None),
+        studies.c.mirrors.is_(None),
+        studies.c.name != but,
+    )
+    return int(tx.execute(others).scalar_one())
 
 
 def named(tx: Transaction, project: str, name: str) -> Study:
@@ -248,13 +315,17 @@ def page(
     tag: str | None = None,
     prefix: str = "",
     is_archived: bool = False,
+    comparison: ComparisonId | None = None,
 ) -> list[Study]:
     """Return the newest studies of a project, archived or not, those before an id when one is given.
+
+    Those are of one comparison, or else of none.
 
     Names and tags are compared letter by letter: LIKE does not tell A from a on every database.
     """
     in_list = studies.c.archived_at.is_not(None) if is_archived else studies.c.archived_at.is_(None)
-    statement = _WHOLE.where(projects.c.name == project, in_list)
+    of = studies.c.comparison_id.is_(None) if comparison is None else studies.c.comparison_id == comparison
+    statement = _WHOLE.where(projects.c.name == project, in_list, of)
     if before is not None:
         statement = statement.where(studies.c.id < before)
     if state is not None:
@@ -346,7 +417,8 @@ def _count(names: Sequence[str]) -> Prepared:
 
 def _adding(names: Sequence[str]) -> Update:
     """Return the statement that adds to these counters, and to what follows from them."""
-    more = {name: bindparam(f"more_{name}", type_=Integer) for name in names}
+    more = {name: bindparam(f"more_{name}", type_=studies.c[name].type) for name in names if name != LEASES}
+    more |= {LEASES: bindparam(f"more_{LEASES}", type_=Integer)} if LEASES in names else {}
     values: dict[Any, Any] = {
         studies.c[name]: studies.c[name] + more[name] for name in names if name != LEASES
     }
@@ -500,8 +572,10 @@ _ORDERS: Final = Prepared(
     )
     .where(studies.c.id == bindparam("of"))
 )
-_WHOLE: Final = select(studies, projects.c.name.label("project")).join(
-    projects, projects.c.id == studies.c.project_id
+_WHOLE: Final = (
+    select(studies, projects.c.name.label("project"), comparisons.c.name.label("comparison"))
+    .join(projects, projects.c.id == studies.c.project_id)
+    .outerjoin(comparisons, comparisons.c.id == studies.c.comparison_id)
 )
 
 
@@ -548,4 +622,5 @@ def _study(row: Row[Any]) -> Study:
         completed_at=row.completed_at,
         archived_at=row.archived_at,
         mirrors=row.mirrors,
+        comparison=row.comparison,
     )

@@ -114,6 +114,21 @@ BY_KEY: Final[dict[str, Any]] = {"sqlite_with_rowid": False}
 
 NEVER_AGAIN: Final[dict[str, Any]] = {"sqlite_autoincrement": True}
 
+
+def _where(condition: str) -> dict[str, Any]:
+    """Limit an index to some rows, on both databases: to tell SQLAlchemy of both would load both dialects."""
+    return {"sqlite_where": text(condition)}
+
+
+@compiles(CreateIndex, "postgresql")
+def _index_on_postgresql(element: CreateIndex, compiler: Any, **options: Any) -> str:
+    created: str = compiler.visit_create_index(element, **options)
+    told = element.element.dialect_kwargs
+    if told.get("sqlite_where") is None or told.get("postgresql_where") is not None:  # migrations tell both
+        return created
+    return f"{created} WHERE {told['sqlite_where']}"
+
+
 clock = Table(
     "clock",
     metadata,
@@ -154,6 +169,8 @@ studies = Table(
     Column("max_running", Integer),
     Column("max_attempts", Integer, nullable=False),
     Column("max_gpu_hours", Float),
+    Column("max_updates", BigInteger),
+    Column("max_seconds", Float),
     Column("deadline", Instant),
     Column("target", Float),  # a loss
     Column("stopping", JSON(none_as_null=True)),  # the early stopping rule
@@ -187,31 +204,46 @@ studies = Table(
     _counter("gpus_running"),
     # Each start subtracts its time, each end adds it, so with `gpus_running` times now it is what was used.
     Column("gpu_milliseconds", BigInteger, nullable=False, server_default="0"),
+    Column("updates", BigInteger, nullable=False, server_default="0"),  # of the trials that have ended
+    Column("trained_milliseconds", BigInteger, nullable=False, server_default="0"),  # as well
     Column("submitted", JSON, nullable=False, server_default="{}"),  # the budget as it was at first
     Column("created_at", Instant, nullable=False),
     Column("completed_at", Instant),
     Column("archived_at", Instant),
     Column("mirrors", BigInteger),  # a study of Optuna, by its id, which may be gone
+    Column("comparison_id", BigInteger),  # the comparison that it is a part of
+    Column("arm", String(40)),  # of that, by its label
+    Column("replicate", Integer),  # of that; none confirms
+    Column("around", Integer),  # which round of confirmation; none searches
+    Column("confirms", JSON(none_as_null=True)),  # of each config: replicate, trial, loss
     UniqueConstraint("project_id", "name"),
     Index("studies_by_state", "state"),
     Index("mirrors", "mirrors", unique=True),
+    Index("studies_listed", "project_id", "id", **_where("comparison_id IS NULL")),
+    Index("studies_compared", "comparison_id", "around", "state", **_where("comparison_id IS NOT NULL")),
     **NEVER_AGAIN,
 )
 
 
-def _where(condition: str) -> dict[str, Any]:
-    """Limit an index to some rows, on both databases: to tell SQLAlchemy of both would load both dialects."""
-    return {"sqlite_where": text(condition)}
-
-
-@compiles(CreateIndex, "postgresql")
-def _index_on_postgresql(element: CreateIndex, compiler: Any, **options: Any) -> str:
-    created: str = compiler.visit_create_index(element, **options)
-    told = element.element.dialect_kwargs
-    if told.get("sqlite_where") is None or told.get("postgresql_where") is not None:  # migrations tell both
-        return created
-    return f"{created} WHERE {told['sqlite_where']}"
-
+comparisons = Table(
+    "comparisons",
+    metadata,
+    Column("id", Identity, primary_key=True),
+    Column("project_id", ForeignKey(projects.c.id), nullable=False),
+    Column("name", String(50), nullable=False),
+    Column("submitted", JSON, nullable=False),  # as it was at first
+    Column("spec", JSON, nullable=False),  # as it was changed since
+    Column("state", String(20), nullable=False),
+    Column("around", Integer, nullable=False),  # which round of confirmation comes, or is the last
+    Column("priority", Integer, nullable=False),
+    Column("tags", JSON, nullable=False),
+    Column("notes", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("completed_at", Instant),
+    Column("archived_at", Instant),
+    UniqueConstraint("project_id", "name"),
+    **NEVER_AGAIN,
+)
 
 trials = Table(
     "trials",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     JSON,
@@ -24,14 +24,15 @@ from sqlalchemy import (
 )
 
 from app.domain.errors import TrialNotFound
-from app.domain.study import EARLY, Direction, Requires, Study, StudyId, StudyState
+from app.domain.study import EARLY, ComparisonId, Direction, Requires, Study, StudyId, StudyState
 from app.domain.trial import Cause, Leased, Origin, Ranked, Trial, TrialId, TrialState
 from app.storage import asked as stored_asked
 from app.storage import attempts as stored_attempts
 from app.storage.prepared import Prepared
 from app.storage.store import Transaction
 from app.storage.studies import IS_LEASING, MOST_SHAPES, Asked, Shape, Titles, narrowed
-from app.storage.tables import attempts, milliseconds, now, projects, studies, trials
+from app.storage.tables import attempts, events, milliseconds, now, projects, studies, trials
+from thiessen.search import trial_seed
 from thiessen.space import Config, config_key
 
 
@@ -91,6 +92,13 @@ class Given:
     seed: int
     expires_at: datetime
     is_open: bool  # the space
+
+
+class Queued(NamedTuple):
+    """A config that a new study begins with."""
+
+    config: Config
+    attributes: dict[str, Any]
 
 
 _START: Final = func.coalesce(trials.c.start, trials.c.config, type_=JSON)  # what a trial begins with
@@ -213,6 +221,35 @@ def add(
     trial_id, free_at = statement.one(tx, values)
     place = Place(TrialId(trial_id), study.id, number, state, made, most, lease_id)
     return place, Given(config, seed, free_at, study.spec.space.is_open)
+
+
+def add_queued(
+    tx: Transaction, study_id: StudyId, seed: int, max_attempts: int, queued: Sequence[Queued], who: str
+) -> None:
+    """Store the first trials of a study that has just been made, and all that it counts of them."""
+    rows = [
+        {
+            "study_id": study_id,
+            "number": number,
+            "origin": Origin.ENQUEUED,
+            "config": each.config,
+            "config_key": key(each.config, number),
+            "seed": trial_seed(seed, number),
+            "reasons": {},
+            "state": TrialState.QUEUED,
+            "attempts": 0,
+            "max_attempts": max_attempts,
+            "attributes": each.attributes,
+        }
+        for number, each in enumerate(queued)
+    ]
+    tx.execute(insert(trials).values(free_at=now(), created_at=now()), rows)
+    created = {"study_id": study_id, "who": who, "kind": "trial.created", "after": TrialState.QUEUED}
+    data = {"origin": Origin.ENQUEUED.value}
+    told = [{**created, "seq": number + 2, "trial": number, "data": data} for number in range(len(rows))]
+    tx.execute(insert(events).values(at=now()), told)
+    counts = {"trials": len(rows), "queued": len(rows), "events": len(rows) + 1}
+    tx.execute(update(studies).where(studies.c.id == study_id).values(**counts))
 
 
 def key(config: Config, number: int | None) -> str:
@@ -409,12 +446,18 @@ def best(tx: Transaction, study: Study, top: int) -> list[Ranked]:
     return _ranked(tx, top, study.id, study.project, study.spec.name, study.spec.direction)
 
 
-def best_of_all(tx: Transaction, project: str | None, top: int) -> list[Ranked]:
-    """Return the best succeeded trial of each study, those of the newest studies first."""
+def best_of_all(
+    tx: Transaction, project: str | None, top: int, comparison: ComparisonId | None = None
+) -> list[Ranked]:
+    """Return the best succeeded trial of each study, those of the newest studies first.
+
+    Those are of one comparison, or else of none.
+    """
+    of = studies.c.comparison_id.is_(None) if comparison is None else studies.c.comparison_id == comparison
     statement = (
         select(studies.c.id, projects.c.name.label("project"), studies.c.name, studies.c.direction)
         .join(projects, projects.c.id == studies.c.project_id)
-        .where(studies.c.succeeded > 0, studies.c.archived_at.is_(None))
+        .where(studies.c.succeeded > 0, studies.c.archived_at.is_(None), of)
         .order_by(studies.c.id.desc())
         .limit(top)
     )

@@ -28,7 +28,7 @@ MOST_SEARCHES: Final = 1000  # arms times replicates
 MOST_RUNS: Final = 10_000  # of the configs of an arm that are confirmed
 
 ComparisonName = Annotated[
-    str, Field(min_length=1, max_length=50, pattern=NAME, description="Its studies' names begin with it.")
+    str, Field(min_length=1, max_length=45, pattern=NAME, description="Its studies' names begin with it.")
 ]
 Label = Annotated[str, Field(min_length=1, max_length=40, pattern=NAME)]
 Settings = Annotated[
@@ -137,7 +137,8 @@ class ComparisonSpec(Request):
         description="Of the reports, that is to reach the target. Null: a usual name.",
     )
     within: Annotated[FiniteFloat, Field(gt=0, le=1000)] = Field(
-        default=10.0, description="How many per cent worse than the best is still as good as the best."
+        default=10.0,
+        description="Per cent of the way from the best trial to the median one: near the best.",
     )
     requires: Requires = Requires()
     priority: Priority = 10
@@ -303,28 +304,38 @@ class Sensitivity(Answer):
     """How much depends on the config, by the trials of the searches."""
 
     trials: int
-    within: float = Field(description="Per cent.")
-    share: float | None = Field(description="Of the trials that are within so much of the best of all arms.")
+    within: float = Field(description="Per cent of the way from the best trial of all arms to the median.")
+    share: float | None = Field(description="Of the trials that are within so much of the best.")
     diverged: float | None = Field(description="The share of trials that diverged.")
     is_unbiased: bool = Field(description="Whether the strategy looks everywhere alike: random draws.")
 
 
 class Training(Answer):
-    """How the best confirmed config of an arm learns: over its runs."""
+    """How a confirmed config of an arm learns: over its runs. Null from where one of them diverged."""
 
     metric: str
     over: Literal["updates", "seconds"]
     line: Band
 
 
+class BestBy(Answer):
+    """The confirmed config whose runs end best by one metric. Chosen for these runs, so it flatters."""
+
+    metric: str
+    replicate: int
+    trial: int
+    mean: float = Field(description="Of the runs, at their ends.")
+    training: list[Training]
+
+
 class Reached(Answer):
-    """When the best confirmed config of an arm reaches the target: the median of its runs."""
+    """When the first confirmed config of an arm reaches the target: the median of its runs."""
 
     target: float
     metric: str
     runs: int
     reached: int = Field(description="How many of the runs do.")
-    updates: float | None
+    updates: float | None = Field(description="Null where less than half of them do.")
     seconds: float | None
 
 
@@ -348,10 +359,11 @@ class ArmReport(Answer):
     final: Headline = Field(
         description="Of the searches. It flatters: each best was chosen for its luck too."
     )
-    confirmed: list[Confirmed]
+    confirmed: list[Confirmed] = Field(description="As the searches prefer them, the best first.")
     headline: Headline | None
     sensitivity: Sensitivity
-    training: list[Training]
+    training: list[Training] = Field(description="Of the first confirmed config.")
+    best_by: list[BestBy] = Field(default=[], description="Train, validation: each loss and error.")
     reached: Reached | None
 
 

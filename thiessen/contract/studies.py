@@ -171,6 +171,8 @@ class StudyChanges(Request):
     max_trials: Annotated[MaxTrials | None, NeverNull()] = None
     max_running: MaxRunning | None = None
     max_gpu_hours: MaxGpuHours | None = None
+    max_updates: MaxUpdates | None = None
+    max_seconds: MaxSeconds | None = None
     deadline: Deadline | None = None
     target: Target | None = None
     priority: Annotated[Priority | None, NeverNull()] = None
@@ -248,6 +250,8 @@ class Study(Answer):
     max_trials: int
     max_running: int | None = None
     max_gpu_hours: float | None = None
+    max_updates: int | None = None
+    max_seconds: float | None = None
     deadline: datetime | None = None
     target: float | None = None
     max_attempts: int
@@ -268,6 +272,9 @@ class Study(Answer):
     counts: Counts
     imported: int = 0
     gpu_hours: float = 0.0
+    updates: int = Field(default=0, description="Of the trials that have ended, by the last step of each.")
+    trained_seconds: float = Field(default=0.0, description="That the trials that have ended have trained.")
+    comparison: str | None = Field(default=None, description="Which it is a part of.")
     eta: datetime | None = Field(
         default=None, description="When it ends if it goes on as in the last trials; null if unknown."
     )

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
-from app import wire
 from app.dashboard.rendering import rendered
 from app.dashboard.sent import Fault, Form, TheForm
 from app.dashboard.study_form import MOST_ROWS, ROWS, called, document_of, fault_of, faults_of, form_of, rows
@@ -19,7 +18,7 @@ from app.domain.access import Principal, Scope
 from app.domain.errors import Conflict, QuotaUsedUp, Refusal
 from app.gate import needs
 from app.house import House, TheHouse
-from app.lifecycle import submit
+from app.lifecycle import drafted, submit
 from thiessen.contract import StudySpec
 from thiessen.contract.words import NO_NUL
 from thiessen.search.strategy import StrategyError
@@ -123,7 +122,7 @@ def _checked(form: Form) -> tuple[StudySpec | None, list[Fault]]:
     document, faults = document_of(form)
     try:
         spec = StudySpec.model_validate(document)
-        wire.spec(spec)
+        drafted.spec(spec)
     except ValidationError as error:
         faults += faults_of(error, form)
     except (SpaceError, StrategyError) as error:
@@ -138,9 +137,9 @@ def _created(house: House, visit: Visit, who: Principal, sent: StudySpec) -> Res
     step = partial(
         submit.submit,
         project=visit.project,
-        spec=wire.spec(sent),
-        budget=wire.budget(sent),
-        remarks=wire.remarks(sent),
+        spec=drafted.spec(sent),
+        budget=drafted.budget(sent),
+        remarks=drafted.remarks(sent),
         who=who.name,
     )
     house.store.write(step)
