@@ -13,7 +13,7 @@ from typing import Final
 
 from thiessen.cli.failure import CommandFailed
 
-START_SECONDS: Final = 60.0  # a cold disk can make the first import of torch slow
+START_SECONDS: Final = 120.0  # a cold disk can make the first import of torch slow
 STOP_SECONDS: Final = 20.0
 POLL_SECONDS: Final = 0.2
 TAIL_LINES: Final = 5
