@@ -30,8 +30,7 @@ def plan(
 
     Example: thiessen compare plan kfac-or-sgd.toml
     """
-    from thiessen.cli.compare.rows import of_plan
-    from thiessen.cli.compare.tables import table
+    from thiessen.cli.compare.tables import planned, shown
     from thiessen.cli.study_file import comparison
     from thiessen.comparison.cost import in_words
     from thiessen.comparison.plan import cost, dimensions, settings
@@ -53,7 +52,7 @@ def plan(
     ]
     cost_of_all = expected.model_dump(mode="json")
     rows = {"name": spec.name, "cost": cost_of_all, "arms": arms}
-    printed(arms if output is Form.CSV else rows, output, lambda: table(of_plan(spec.name, arms)))
+    printed(arms if output is Form.CSV else rows, output, lambda: shown(planned(spec.name, arms)))
     if output is Form.TABLE:
         typer.echo(f"{in_words(spec, expected)}.")
 
@@ -70,15 +69,14 @@ def listed(
 
     Example: thiessen compare list --state active
     """
-    from thiessen.cli.compare.rows import of_comparisons
-    from thiessen.cli.compare.tables import table
+    from thiessen.cli.compare.tables import comparisons, shown
 
     with connected(server) as client:
         found = list(islice(client.each_comparison(state=state), limit))
     if not found and output is Form.TABLE:
         typer.echo("There is no such comparison. Run one: thiessen compare kfac-or-sgd.toml")
         return
-    printed([each.model_dump(mode="json") for each in found], output, lambda: table(of_comparisons(found)))
+    printed([each.model_dump(mode="json") for each in found], output, lambda: shown(comparisons(found)))
 
 
 def show(name: str, output: Output = Form.TABLE, server: Server = LOCAL) -> None:
@@ -86,12 +84,11 @@ def show(name: str, output: Output = Form.TABLE, server: Server = LOCAL) -> None
 
     Example: thiessen compare show kfac-or-sgd
     """
-    from thiessen.cli.compare.rows import of_standing
-    from thiessen.cli.compare.tables import table
+    from thiessen.cli.compare.tables import shown, standing
 
     with connected(server) as client:
         found = client.comparison(name)
-    printed(found.model_dump(mode="json"), output, lambda: table(of_standing(found)))
+    printed(found.model_dump(mode="json"), output, lambda: shown(standing(found)))
 
 
 def watch(
@@ -122,8 +119,7 @@ def profile(
 
     Example: thiessen compare profile digits mnist faces
     """
-    from thiessen.cli.compare.rows import of_profile
-    from thiessen.cli.compare.tables import table
+    from thiessen.cli.compare.tables import profiles, shown
 
     with connected(server) as client:
         found = client.profile(names, over=over)
@@ -131,5 +127,5 @@ def profile(
     printed(
         rows if output is Form.CSV else found.model_dump(mode="json"),
         output,
-        lambda: table(of_profile(found)),
+        lambda: shown(profiles(found)),
     )

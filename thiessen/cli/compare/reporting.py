@@ -61,15 +61,15 @@ def wishes(outputs: Sequence[str] | None) -> list[Wish]:
     return [_wish(each) for each in outputs or ("table",)]
 
 
-def figures_of(client: "Client", name: str) -> Callable[[], Mapping[str, Mapping[str, object]]]:
+def figures_of(client: "Client", name: str) -> Callable[[], Sequence[Mapping[str, object]]]:
     """Return what asks for the figures of a comparison."""
-    return lambda: {figure: client.comparison_figure(name, figure) for figure in FIGURES}
+    return lambda: [client.comparison_figure(name, figure) for figure in FIGURES]
 
 
 def told(
     report: "ComparisonReport",
     wanted: Sequence[Wish],
-    figures: Callable[[], Mapping[str, Mapping[str, object]]],
+    figures: Callable[[], Sequence[Mapping[str, object]]],
 ) -> None:
     """Print a report, and write it into the files that are wanted. Raises CommandFailed."""
     for wish in wanted:
@@ -105,21 +105,16 @@ def _wish(text: str) -> Wish:
 
 
 def _print(report: "ComparisonReport") -> None:
-    from thiessen.cli.compare.rows import of_arms, of_pairs
-    from thiessen.cli.compare.tables import table
+    from thiessen.cli.compare.tables import shown
     from thiessen.cli.tables import terminal
+    from thiessen.comparison.written import numbers
 
     console = terminal()
-    console.print(table(of_arms(report)))
-    if report.pairs:
-        console.print(table(of_pairs(report)))
-    for sentence in report.says:
+    for table in numbers(report):
+        if table.rows:
+            console.print(shown(table))
+    for sentence in [*(pair.says for pair in report.pairs), *report.says]:
         typer.echo(sentence)
-    if unmet := [check for check in report.checks if not check.is_met]:
-        typer.echo(
-            f"Not a fair comparison: {'; '.join(f'{check.name} ({check.told})' for check in unmet)}.",
-            err=True,
-        )
 
 
 def _written(report: "ComparisonReport", form: str) -> str:
