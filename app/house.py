@@ -14,6 +14,7 @@ from app.lifecycle.hearing import Hearing
 from app.lifecycle.judge import Judge
 from app.lifecycle.memory import Memory
 from app.lifecycle.replay import Replays
+from app.lifecycle.reported import Reports
 from app.lifecycle.waiting import Waiting
 from app.storage import Store
 
@@ -31,6 +32,7 @@ class House:
     histories: Histories = field(default_factory=Histories)
     figures: Figures = field(default_factory=Figures)
     judge: Judge = field(default_factory=Judge)
+    reports: Reports = field(default_factory=Reports)
     replays: Replays = field(default_factory=Replays)
     waiting: Waiting = field(default_factory=Waiting)
     heard: set[str] = field(default_factory=set)  # the workers that spoke since this was written down

@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 from app import wire
 from app.api import (
     best,
+    comparisons,
     events,
     export,
     figures,
@@ -120,6 +121,7 @@ def build(settings: Settings) -> FastAPI:
         replay,
         events,
         best,
+        comparisons,
         optuna,
         workers,
         projects,
@@ -127,7 +129,7 @@ def build(settings: Settings) -> FastAPI:
         webhooks,
     ):
         app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
-    for router in (studies, trials, export, figures, history, replay, events, optuna):
+    for router in (studies, trials, export, figures, history, replay, events, comparisons, optuna):
         app.include_router(
             router.router,
             prefix=IN_PROJECT.rstrip("/"),

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
+from app.domain.comparison import Line
 from app.domain.event import Event
 from app.domain.optuna import Draft, Entry, Kind, OptunaState, OptunaStudy, OptunaTrial
 from app.domain.study import Progress
@@ -23,12 +24,15 @@ from app.domain.trial import (
     TrialState,
 )
 from app.domain.webhook import Delivery, Subscription, Webhook
+from app.lifecycle import compared
 from app.lifecycle.enqueue import Added, Candidate
 from app.lifecycle.register import Offered
 from app.lifecycle.report import Beat
 from app.storage.workers import Registered
 from thiessen import contract
+from thiessen.integrations import KNOWN
 from thiessen.search import Reasons
+from thiessen.search.settings import in_words, strategy_from_json, strategy_to_json
 from thiessen.space import AskedFor, Dimension, OpenSpace
 
 
@@ -65,6 +69,59 @@ def study(progress: Progress) -> contract.Study:
             "completed_at": found.completed_at,
             "archived_at": found.archived_at,
         }
+    )
+
+
+def comparison(found: compared.Progress, *, has_searches: bool = True) -> contract.Comparison:
+    """Return a comparison as it stands; in a list without its searches."""
+    stored, lines = found.comparison, found.lines
+    confirming = {line.arm: line for line in lines if line.around == stored.around}
+    of_arm: dict[str, list[contract.SearchLine]] = {arm.label: [] for arm in found.spec.arms}
+    for line in lines if has_searches else ():
+        if line.is_search:
+            of_arm[line.arm].append(_search_line(found, line))
+    arms = [
+        contract.ArmLine(
+            label=arm.label,
+            task=arm.task or found.spec.task,
+            strategy=_strategy_of(arm, found.spec),
+            searches=of_arm[arm.label],
+            confirmation=_search_line(found, confirming[arm.label]) if arm.label in confirming else None,
+        )
+        for arm in found.spec.arms
+    ]
+    return contract.Comparison(
+        **{name: getattr(stored, name) for name in _STORED},
+        spec=dict(stored.spec),
+        state=stored.state.value,
+        stage=found.stage,
+        arms=arms,
+        planned=found.planned,
+        spent=found.spent,
+        progress=found.share,
+        waits_for=found.waits_for,
+        eta=found.eta,
+        tags=list(stored.tags),
+    )
+
+
+_STORED: Final = ("project", "name", "priority", "notes", "created_at", "completed_at", "archived_at")
+
+
+def _strategy_of(arm: contract.Arm, spec: contract.ComparisonSpec) -> str:
+    sent = spec.strategy if arm.strategy is None else arm.strategy
+    return in_words(strategy_to_json(strategy_from_json(sent, KNOWN)), KNOWN)
+
+
+def _search_line(found: compared.Progress, line: Line) -> contract.SearchLine:
+    is_counted = not line.is_search or found.spec.budget.unit == "trials"
+    return contract.SearchLine(
+        study=line.name,
+        replicate=line.replicate,
+        state=line.state.value,
+        finished=line.finished,
+        expected=line.max_trials if is_counted else None,
+        best=None if line.best is None else line.direction.loss(line.best),
     )
 
 

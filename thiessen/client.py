@@ -19,6 +19,12 @@ from thiessen.contract import (
     AddedTrials,
     Best,
     BestConfig,
+    Comparison,
+    ComparisonChanges,
+    ComparisonReport,
+    Comparisons,
+    ComparisonSpec,
+    Cost,
     Failure,
     Figure,
     Heartbeat,
@@ -32,6 +38,7 @@ from thiessen.contract import (
     Outcome,
     Point,
     Problem,
+    Profile,
     Studies,
     Study,
     StudyChanges,
@@ -178,6 +185,61 @@ class Client:
         """Return the best config of each study, those of the newest studies first."""
         return self._send(Best, "GET", "/best", top=top).best
 
+    def create_comparison(self, spec: ComparisonSpec) -> Comparison:
+        """Create the comparison with its searches, or return the one that is the same.
+
+        Raises ComparisonExists, StudyExists, InvalidRequest.
+        """
+        return self._send(Comparison, "POST", self._in_project("comparisons"), spec)
+
+    def plan_comparison(self, spec: ComparisonSpec) -> Cost:
+        """Return what a comparison would cost; nothing is created. Raises InvalidRequest."""
+        return self._send(Cost, "POST", self._in_project("comparisons"), spec, plan="true")
+
+    def comparison(self, name: str) -> Comparison:
+        """Return the comparison with each of its searches. Raises ComparisonNotFound."""
+        return self._send(Comparison, "GET", self._in_project("comparisons", name))
+
+    def comparisons(
+        self, *, state: str | None = None, limit: int = 20, cursor: str | None = None
+    ) -> Comparisons:
+        """Return a page of the project's comparisons without their searches, newest first."""
+        path = self._in_project("comparisons")
+        return self._send(Comparisons, "GET", path, state=state, limit=limit, cursor=cursor)
+
+    def change_comparison(self, name: str, changes: ComparisonChanges) -> Comparison:
+        """Pause, resume or stop all of it, give it more, or write on it.
+
+        Raises ComparisonNotFound, ComparisonEnded, InvalidRequest.
+        """
+        return self._send(Comparison, "PATCH", self._in_project("comparisons", name), changes)
+
+    def delete_comparison(self, name: str, *, purge: bool = False) -> None:
+        """Stop a comparison and hide it, or remove it with its studies. Raises ComparisonNotFound."""
+        path = self._in_project("comparisons", name)
+        self._request("DELETE", path, purge="true" if purge else None)
+
+    def report(self, name: str) -> ComparisonReport:
+        """Return what came of a comparison. Raises ComparisonNotFound."""
+        return self._send(ComparisonReport, "GET", self._in_project("comparisons", name, "report"))
+
+    def report_as(self, name: str, form: str) -> str:
+        """Return what came of a comparison as markdown, latex, csv or json.
+
+        Raises ComparisonNotFound, InvalidRequest.
+        """
+        return self._request("GET", self._in_project("comparisons", name, "report"), format=form).text
+
+    def comparison_figure(self, name: str, figure: str, theme: str = "light") -> dict[str, Any]:
+        """Return a figure of a comparison as plotly's JSON. Raises ComparisonNotFound, InvalidRequest."""
+        path = self._in_project("comparisons", name, "figures", figure)
+        return self._send(Figure, "GET", path, theme=theme).model_dump()
+
+    def profile(self, names: Sequence[str], over: str = "updates") -> Profile:
+        """Return performance profiles over several comparisons. Raises ComparisonNotFound."""
+        path = self._in_project("profile")
+        return self._send(Profile, "GET", path, comparison=names, over=over)
+
     def add_trials(self, name: str, trials: Sequence[NewTrial]) -> list[Added]:
         """Add configs to try, and finished trials to learn from: all or none.
 
@@ -266,7 +328,7 @@ class Client:
         body: Request | None = None,
         patience: float = 0.0,
         key: str | None = None,
-        **query: str | int | None,
+        **query: str | int | Sequence[str] | None,
     ) -> A:
         return _read(answer, self._request(method, path, body, patience, key, **query))
 
@@ -277,7 +339,7 @@ class Client:
         body: Request | None = None,
         patience: float = 0.0,
         key: str | None = None,
-        **query: str | int | None,
+        **query: str | int | Sequence[str] | None,
     ) -> httpx.Response:
         headers = {} if body is None else {"Content-Type": "application/json"}
         request = self._http.build_request(

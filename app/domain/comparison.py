@@ -59,6 +59,19 @@ class Found(NamedTuple):
     rank: int  # in its search, from 1 on
 
 
+class Tried(NamedTuple):
+    """A trial that has ended, in a search or to confirm."""
+
+    study_id: StudyId
+    number: int
+    state: str
+    loss: float | None
+    config: dict[str, Any]
+    updates: int
+    seconds: float
+    version: str | None  # of the task
+
+
 class Line(NamedTuple):
     """A study of a comparison, as far as it is."""
 

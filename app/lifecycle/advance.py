@@ -68,7 +68,7 @@ def chosen(tx: Transaction, of: ComparisonId, spec: ComparisonSpec, label: str) 
     if spec.confirm is None:
         return []
     most = spec.confirm.configs
-    found = comparisons.best(tx, of, label, most or 1)
+    found = comparisons.best(tx, of, label, most or 1, spec.budget.unit, spec.budget.most)
     if most is None:
         return found
     return sorted(found, key=lambda each: (each.rank > 1, each.loss, each.replicate, each.trial))[:most]

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 
 from app.domain.comparison import Comparison, Line
 from app.domain.study import StudyState
@@ -12,6 +13,8 @@ from app.storage import Transaction, clock, comparisons
 from thiessen.comparison import plan
 from thiessen.contract import ComparisonSpec, Cost
 from thiessen.spelling import nearest
+
+Stage = Literal["searching", "confirming", "done"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +27,7 @@ class Progress:
     planned: Cost
     spent: Cost
     share: float  # of all that is to be done
-    stage: str
+    stage: Stage
     waits_for: str | None
     eta: datetime | None
 
@@ -80,7 +83,7 @@ def spent_of(lines: Sequence[Line]) -> Cost:
     )
 
 
-def _stage(comparison: Comparison, lines: Sequence[Line]) -> str:
+def _stage(comparison: Comparison, lines: Sequence[Line]) -> Stage:
     if comparison.state is StudyState.COMPLETED:
         return "done"
     is_confirming = any(line.around == comparison.around for line in lines)

@@ -3,14 +3,29 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Row, delete, func, insert, literal_column, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Integer,
+    Row,
+    case,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+    type_coerce,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.comparison import Comparison, Found, Line
+from app.domain.comparison import Comparison, Found, Line, Tried
 from app.domain.errors import ComparisonNotFound
 from app.domain.study import ComparisonId, Direction, Ending, StudyId, StudyState
+from app.domain.trial import TrialState
 from app.storage.store import Transaction
-from app.storage.tables import comparisons, now, projects, studies, trials
+from app.storage.tables import attempts, comparisons, now, projects, studies, trials
+from thiessen.contract.comparisons import Unit
 
 _WHOLE: Final = select(comparisons, projects.c.name.label("project")).join(
     projects, projects.c.id == comparisons.c.project_id
@@ -68,6 +83,12 @@ def lock_studies(tx: Transaction, of: ComparisonId) -> list[StudyId]:
     return [StudyId(study_id) for study_id in tx.execute(statement.with_for_update()).scalars()]
 
 
+def observations(tx: Transaction, of: ComparisonId) -> int:
+    """Return how many observations there are in all studies of a comparison."""
+    statement = select(func.coalesce(func.sum(studies.c.observations), 0))
+    return int(tx.execute(statement.where(studies.c.comparison_id == of)).scalar_one())
+
+
 def rounds(tx: Transaction, of: ComparisonId) -> list[tuple[StudyId, int | None]]:
     """Return the studies of a comparison, each with the round in which it confirms, none if it searches."""
     statement = select(studies.c.id, studies.c.around).where(studies.c.comparison_id == of)
@@ -117,17 +138,67 @@ def _are_left(tx: Transaction, of: ComparisonId, those: Any) -> bool:
     return tx.execute(statement.limit(1)).one_or_none() is not None
 
 
-def best(tx: Transaction, of: ComparisonId, arm: str, most: int) -> list[Found]:
-    """Return the best trials of each search of an arm, up to so many of each, by replicate and rank."""
-    rank = func.row_number().over(partition_by=trials.c.study_id, order_by=(trials.c.loss, trials.c.number))
-    ranked = (
-        select(studies.c.replicate, trials.c.number, trials.c.loss, trials.c.config, rank.label("rank"))
+_BEGAN, _ENDED = (type_coerce(attempts.c[name], BigInteger) for name in ("started_at", "ended_at"))
+_SPENT: Final[dict[Unit, ColumnElement[Any]]] = {  # by a trial, in its last attempt
+    "trials": literal_column("1", Integer),
+    "updates": func.coalesce(case((attempts.c.last_step > 0, attempts.c.last_step), else_=0), 0),
+    "seconds": func.coalesce(_ENDED - _BEGAN, 0) / 1000.0,
+}
+_LAST: Final = (attempts.c.trial_id == trials.c.id) & (attempts.c.number == trials.c.attempts)
+_HAS_ENDED: Final = trials.c.state.not_in([TrialState.QUEUED, TrialState.RUNNING])
+
+
+def best(tx: Transaction, of: ComparisonId, arm: str, most: int, unit: Unit, budget: float) -> list[Found]:
+    """Return the best trials of each search of an arm, up to so many of each, by replicate and rank.
+
+    Only those that had ended when the budget was spent.
+    """
+    spent = func.sum(_SPENT[unit]).over(
+        partition_by=trials.c.study_id, order_by=(trials.c.finished_at, trials.c.number)
+    )
+    tried = (
+        select(
+            studies.c.replicate,
+            *(trials.c[name] for name in ("number", "loss", "config", "state")),
+            spent.label("spent"),
+        )
         .join(studies, studies.c.id == trials.c.study_id)
-        .where(studies.c.comparison_id == of, studies.c.around.is_(None), studies.c.arm == arm, _SUCCEEDED)
+        .outerjoin(attempts, _LAST)
+        .where(studies.c.comparison_id == of, studies.c.around.is_(None), studies.c.arm == arm, _HAS_ENDED)
         .subquery()
     )
-    statement = select(ranked).where(ranked.c.rank <= most).order_by(ranked.c.replicate, ranked.c.rank)
-    return [Found._make(row) for row in tx.execute(statement)]
+    rank = func.row_number().over(partition_by=tried.c.replicate, order_by=(tried.c.loss, tried.c.number))
+    in_time = (tried.c.state == TrialState.SUCCEEDED) & (tried.c.spent <= budget)
+    ranked = select(*tried.c, rank.label("rank")).where(in_time).subquery()
+    found = select(*(ranked.c[name] for name in ("replicate", "number", "loss", "config", "rank")))
+    found = found.where(ranked.c.rank <= most).order_by(ranked.c.replicate, ranked.c.rank)
+    return [Found._make(row) for row in tx.execute(found)]
+
+
+def ended(tx: Transaction, of: ComparisonId) -> Iterator[Tried]:
+    """Yield every trial that has ended in the searches and runs of a comparison, in the order of ends."""
+    seconds = (_SPENT["seconds"]).label("seconds")
+    statement = (
+        select(
+            trials.c.study_id,
+            *(trials.c[name] for name in ("number", "state", "loss", "config")),
+            _SPENT["updates"],
+            seconds,
+            attempts.c.task_version,
+        )
+        .join(studies, studies.c.id == trials.c.study_id)
+        .outerjoin(attempts, _LAST)
+        .where(studies.c.comparison_id == of, _HAS_ENDED)
+        .order_by(trials.c.study_id, trials.c.finished_at, trials.c.number)
+    )
+    return (Tried._make(row) for row in tx.execute(statement))
+
+
+def confirmed(tx: Transaction, of: ComparisonId, around: int) -> dict[StudyId, list[Sequence[Any]]]:
+    """Return what each study of a round confirms: of each config replicate, trial and loss."""
+    statement = select(studies.c.id, studies.c.confirms)
+    statement = statement.where(studies.c.comparison_id == of, studies.c.around == around)
+    return {StudyId(study_id): confirms for study_id, confirms in tx.execute(statement)}
 
 
 _COUNTED: Final = [studies.c[name] for name in Line._fields if name != "best"]

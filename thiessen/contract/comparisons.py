@@ -217,7 +217,7 @@ class ArmLine(Answer):
     label: str
     task: str
     strategy: str = Field(description="In words.")
-    searches: list[SearchLine]
+    searches: list[SearchLine] = Field(description="Empty in a list of comparisons.")
     confirmation: SearchLine | None = None
 
 
