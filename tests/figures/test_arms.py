@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thiessen import Float, Space, open_study
-from thiessen.figures import COMPARED, FigureError, Wanted, arms
+from thiessen.figures import COMPARED, FigureError, Wanted, arms, sides
 from thiessen.figures.sources import of_results
 
+GAP = sides.LINE / sides.HEIGHT
 SPACE = Space(x=Float(0.0, 1.0))
 
 
@@ -62,9 +63,9 @@ def test_a_search_without_a_success_has_no_line_and_directions_do_not_mix():
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=arms.MOST_ARMS))
 def test_no_name_stands_over_another_or_out_of_the_figure(heights):
     ends = sorted((height, at) for at, height in enumerate(heights))
-    places = arms._apart(ends)
+    places = sides.apart(ends, GAP)
 
     assert [at for _, at in places] == [at for _, at in ends]
     gaps = [upper[0] - lower[0] for lower, upper in pairwise(places)]
-    assert all(gap >= arms.APART - 1e-12 for gap in gaps)
+    assert all(gap >= GAP - 1e-12 for gap in gaps)
     assert all(-1e-12 <= place <= 1 for place, _ in places)

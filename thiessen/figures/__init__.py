@@ -6,19 +6,24 @@ A figure is one file with `numbers`, which tests read, and `picture`, which only
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from thiessen.figures import (
     arms,
     curves,
     distribution,
+    ends,
+    expected,
     history,
     importance,
     interaction,
     landscape,
     parallel,
+    profile,
+    sensitivity,
     slice,  # noqa: A004 - the name of the figure
     timeline,
+    training,
 )
 from thiessen.figures.theme import Figure, Theme
 from thiessen.figures.trials import Trials
@@ -29,6 +34,7 @@ __all__ = [
     "FIGURES",
     "MOST_CANDIDATES",
     "MOST_TOLD",
+    "REPORTED",
     "Colour",
     "Figure",
     "FigureError",
@@ -38,6 +44,8 @@ __all__ = [
     "Wanted",
     "check",
     "figure",
+    "of_profile",
+    "of_report",
     "side_by_side",
 ]
 
@@ -80,6 +88,30 @@ COMPARED: Final[Mapping[str, Callable[[Mapping[str, Trials], Wanted], Figure]]] 
     }
 )
 """Figures of several studies."""
+
+REPORTED: Final[Mapping[str, Callable[[Mapping[str, Any], Theme], Figure]]] = MappingProxyType(
+    {
+        "expected": lambda report, theme: expected.picture(expected.numbers(report), theme),
+        "ends": lambda report, theme: ends.picture(ends.numbers(report), theme),
+        "training": lambda report, theme: training.picture(training.numbers(report), theme),
+        "sensitivity": lambda report, theme: sensitivity.picture(sensitivity.numbers(report), theme),
+    }
+)
+"""Figures of a comparison, drawn from its report."""
+
+
+def of_report(name: str, report: Mapping[str, Any], theme: Theme) -> Figure:
+    """Return a figure of a comparison, whose report is given as its JSON. Raises FigureError."""
+    if name not in REPORTED:
+        raise FigureError(f"{name!r} is no figure of a comparison; there are {', '.join(REPORTED)}.")
+    if theme not in get_args(Theme):
+        raise FigureError(f"theme: {theme!r} is none of {', '.join(get_args(Theme))}.")
+    return REPORTED[name](report, theme)
+
+
+def of_profile(found: Mapping[str, Any], theme: Theme) -> Figure:
+    """Return the figure of performance profiles over several comparisons."""
+    return profile.picture(profile.numbers(found), theme)
 
 
 def check(name: str, wanted: Wanted) -> None:

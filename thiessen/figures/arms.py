@@ -1,30 +1,19 @@
-"""The best value so far of several searches, a line each.
+"""The best value so far of several searches, a line each."""
 
-Colours belong to losses, so each line is told by its dashes and the name at its end as well.
-"""
-
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from thiessen.figures import marks, text
+from thiessen.figures import marks, sides, text
 from thiessen.figures.axes import LossAxis
 from thiessen.figures.history import best_so_far
-from thiessen.figures.theme import THEMES, Figure, Table, Theme, Tokens, axis, axis_title, drawn, note
+from thiessen.figures.theme import Figure, Table, Theme, axis, axis_title, drawn, note
 from thiessen.figures.trials import Trials
 from thiessen.figures.wanted import FigureError
 
-MOST_ARMS: Final = 6
-BLUE: Final = 6  # its place on the scale of losses, in both themes
-HEIGHT: Final = 320
-APART: Final = 18 / HEIGHT  # of two names, in heights of the figure
-ROOM: Final = 160  # pixels beside the lines, for their names
-LONGEST: Final = 13  # characters of one of these
-DASHES: Final = ("dot", "dash", "solid", "longdash", "dashdot", "longdashdot")
+MOST_ARMS: Final = sides.TOGETHER
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,8 +77,7 @@ def _arm(name: str, trials: Trials, best: tuple[list[int], list[float]], loss_ax
 
 def picture(shown: Numbers, theme: Theme) -> Figure:
     """Return the figure."""
-    tokens = THEMES[theme]
-    looks = _looks(tokens, len(shown.arms))
+    looks = sides.looks(theme, len(shown.arms))
     traces: list[Figure] = [
         {
             "type": "scatter",
@@ -112,8 +100,8 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         title="Best so far",
         caption=_caption(shown),
         table=_table(shown),
-        height=HEIGHT,
-        right=ROOM,
+        height=sides.HEIGHT,
+        right=sides.ROOM,
         above=18,
         xaxis=axis(
             theme,
@@ -127,50 +115,14 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
     )
 
 
-def _looks(tokens: Tokens, many: int) -> list[dict[str, Any]]:
-    """Return how the lines look: the last of two or three is the blue one."""
-    colours = [tokens.ink3, tokens.pruned, tokens.losses[BLUE]]
-    looks = [{"dash": dash, "color": colours[at % 3]} for at, dash in enumerate(DASHES)]
-    return [looks[0], looks[2]] if many == 2 else looks[:many]
-
-
-def _names(shown: Numbers, theme: Theme, looks: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+def _names(shown: Numbers, theme: Theme, looks: Sequence[sides.Look]) -> list[Figure]:
     """Return a name for each line at its end, none over another."""
-    ends = [(_height(shown.axis, arm.at[-1]), at) for at, arm in enumerate(shown.arms) if arm.number]
-    places = _apart(sorted(ends))
-    return [
-        note(
-            theme,
-            f"{text.name(arm.name, LONGEST)} {text.short(arm.value[-1])}",
-            x=1,
-            y=place,
-            xanchor="left",
-            xshift=6,
-            yanchor="middle",
-            font={"size": 12, "color": looks[at]["color"]},
-        )
-        for place, at in places
-        for arm in [shown.arms[at]]
+    ends = [
+        (f"{text.name(arm.name, sides.LONGEST)} {text.short(arm.value[-1])}", arm.at[-1] or 0.0, look)
+        for arm, look in zip(shown.arms, looks, strict=True)
+        if arm.number
     ]
-
-
-def _height(loss_axis: LossAxis, value: float | None) -> float:
-    """Return how high a value stands, from 0 to 1."""
-    low, high = loss_axis.range
-    there = 0.0 if value is None else math.log10(value) if loss_axis.is_log else value
-    return min(max((there - low) / (high - low), 0.0), 1.0)
-
-
-def _apart(ends: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
-    """Return them with room between any two, moved up from the lowest on, and down again from the top."""
-    places = [place for place, _ in ends]
-    for at in range(1, len(places)):
-        places[at] = max(places[at], places[at - 1] + APART)
-    if places and places[-1] > 1 - APART:
-        places[-1] = 1 - APART
-        for upper, lower in pairwise(range(len(places) - 1, -1, -1)):
-            places[lower] = min(places[lower], places[upper] - APART)
-    return [(place, at) for place, (_, at) in zip(places, ends, strict=True)]
+    return sides.names(theme, ends, span=shown.axis.range, is_log=shown.axis.is_log)
 
 
 def _table(shown: Numbers) -> Table:
