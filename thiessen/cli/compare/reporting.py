@@ -130,7 +130,7 @@ def _written(report: "ComparisonReport", form: str) -> str:
         case "yaml":
             import yaml
 
-            return yaml.safe_dump(report.model_dump(mode="json"), sort_keys=False)
+            return str(yaml.safe_dump(report.model_dump(mode="json"), sort_keys=False))
         case _:
             return report.model_dump_json(indent=2)
 
