@@ -315,6 +315,29 @@ def _gpus(life: Life) -> None:
     life.send("PATCH", "/projects/vision/studies/theirs", {"max_trials": 30, "tags": ["gpu"]})
 
 
+def _comparisons(life: Life) -> None:
+    """One that is complete and was extended since, one that confirms, one that is searched, one archived."""
+    arms = [{"label": label, "settings": {"rule": label}} for label in ("sgd", "kfac")]
+    spec: dict[str, Any] = {"task": "train", "space": {"x": X}, "arms": arms, "strategy": "random", "seed": 1}
+    spec |= {"budget": {"trials": 2}, "replicates": 2, "confirm": {"seeds": 2}}
+    for name in ("extended", "confirming", "searching", "away"):
+        life.send("POST", "/comparisons", spec | {"name": name, "tags": ["fair"]})
+    for name, trials in (("extended", 8 + 8), ("confirming", 8 + 3), ("searching", 3)):
+        for number in range(trials):
+            page = life.send("GET", f"/studies?comparison={name}&state=active")["studies"]
+            wanted = min((each["counts"]["running"], each["name"]) for each in page)[1]
+            leased = life.lease(wanted)
+            life.beat(leased, 0.9, 0.5 + number / 100)
+            life.end(leased, **({"diverged": "nan"} if number % 4 == 3 else {"loss": 0.5 + number / 100}))
+    life.send("PATCH", "/comparisons/extended", {"budget": {"trials": 3}})
+    life.send("PATCH", "/comparisons/searching", {"state": "paused"})
+    life.send("DELETE", "/comparisons/away")
+    life.study("spends", max_updates=5, max_trials=3)
+    leased = life.lease("spends")
+    life.beat(leased, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4)
+    life.end(leased, loss=0.4)
+
+
 def _mail(life: Life) -> None:
     """One delivery arrived, one failed."""
     first = life.store.write(lambda tx: webhooks.take(tx, 1))
@@ -360,6 +383,7 @@ CHAPTERS: Final[tuple[Callable[[Life], None], ...]] = (
     _other_studies,
     _an_open_study,
     _gpus,
+    _comparisons,
     _mail,
     _programs_of_optuna,
 )

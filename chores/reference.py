@@ -17,7 +17,9 @@ BEGIN, END = "<!-- calls: written by `make reference` out of the code -->\n", "<
 ALWAYS = {"401", "403", "429"}
 SAME = (
     "/api/v1/projects/{project}/studies",
+    "/api/v1/projects/{project}/comparisons",
     "/api/v1/projects/{project}/compare",
+    "/api/v1/projects/{project}/profile",
     "/api/v1/projects/{project}/optuna",
 )
 

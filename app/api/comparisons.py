@@ -117,7 +117,7 @@ async def list_comparisons(
 
 
 @router.get("/comparisons/{name}", response_model=contract.Comparison, responses=WRONG)
-async def read_comparison(name: TheComparison, house: TheHouse, project: Project, who: Reader) -> Response:
+async def show_comparison(name: TheComparison, house: TheHouse, project: Project, who: Reader) -> Response:
     """Return a comparison as it stands, with each of its searches."""
     del who
     found = await house.store.seen(partial(compared.progress, project=project, name=name))

@@ -46,6 +46,8 @@ LABELS: Final[Mapping[str, str]] = {
     "direction": "Good values are",
     "max_trials": "Trials",
     "max_gpu_hours": "GPU hours at most",
+    "max_updates": "Updates of all trials at most",
+    "max_seconds": "Seconds of training at most",
     "target": "A value that is good enough",
     "seed": "Seed",
     "max_running": "Trials at once at most",
@@ -64,7 +66,8 @@ PARTS: Final[Mapping[str, str]] = {"type": "kind", "log": "log scale"}  # of a d
 USUAL: Final = "biased_random:adaptive"
 NO_ROOM: Final = ("retry", "duplicates", "failures_repel", "allow_versions", "attributes")
 _NUMBERS: Final = (
-    "max_trials", "max_gpu_hours", "target", "seed", "max_running", "max_attempts", "priority",
+    "max_trials", "max_gpu_hours", "max_updates", "max_seconds", "target", "seed", "max_running",
+    "max_attempts", "priority",
 )  # fmt: skip
 _WORD: Final = re.compile(r"[A-Za-z_][\w.+/-]*")
 

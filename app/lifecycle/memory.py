@@ -27,7 +27,8 @@ from thiessen.search.settings import strategy_from_json
 from thiessen.search.strategy import StrategyError
 from thiessen.space import AskedFor, Config
 
-MOST_STUDIES: Final = 64  # remembered at once: the least lately used is forgotten first
+MOST_STUDIES: Final = 1024  # remembered at once: the least lately used is forgotten first
+MOST_TRIALS: Final = 10_000_000  # of all of them, about 1 GB; the last study is remembered in any case
 MOST_BEHIND: Final = 1000  # numbers learned within a step that writes; more are for `catch_up`
 PAGE: Final = 1000  # rows read at once: what they take lies between what is kept, and stays taken
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
@@ -64,8 +65,9 @@ class Remembered:
 class Memory:
     """The studies that proposals were asked for lately."""
 
-    def __init__(self, most: int = MOST_STUDIES) -> None:
+    def __init__(self, most: int = MOST_STUDIES, most_trials: int = MOST_TRIALS) -> None:
         self._most = most
+        self._most_trials = most_trials
         self._studies: OrderedDict[StudyId, Remembered] = OrderedDict()
         self._lock = Lock()
         self._loading = Lock()
@@ -167,8 +169,10 @@ class Memory:
     def _keep(self, remembered: Remembered) -> Remembered:
         with self._lock:
             kept = self._studies.setdefault(remembered.study.id, remembered)
-            while len(self._studies) > self._most:
-                self._studies.popitem(last=False)
+            trials = sum(each.history.trials for each in self._studies.values())
+            while len(self._studies) > 1 and (len(self._studies) > self._most or trials > self._most_trials):
+                _, forgotten = self._studies.popitem(last=False)
+                trials -= forgotten.history.trials
         return kept
 
 

@@ -68,6 +68,8 @@ from app.storage.tables import (
 from thiessen.space import Space
 
 STANDING: Final = [studies.c[name] for name in Standing._fields]
+FIRST: Final = 8  # studies that are looked at for a slot; mostly it is the first
+MOST_WANTING: Final = 1_000_000
 AT_ONCE: Final = 500  # names asked for in one statement
 LEASES: Final = "leases"  # counted with `served`, not by a number of its own
 
@@ -471,7 +473,7 @@ def wanting(tx: Transaction, asked: Asked) -> Iterator[Wanting]:
     """Return the studies that have something to lease, the one that has got least for its priority first."""
     if asked.is_empty:
         return
-    for row in _wanting(asked.shape).every(tx, asked.values):
+    for row in _in_turn(tx, asked):
         study_id, name, task, requires, version, *counted, max_running, project, most_served = row
         queued, numbered, observed = counted
         yield Wanting(
@@ -485,6 +487,15 @@ def wanting(tx: Transaction, asked: Asked) -> Iterator[Wanting]:
             has_quota=max_running is not None,
             floor=most_served - 1.0,  # who was idle for long has an advantage of at most one unit
         )
+
+
+def _in_turn(tx: Transaction, asked: Asked) -> Iterator[Sequence[Any]]:
+    """Yield the rows of studies that want something: the first few, then the others if none of those fits."""
+    statement, first = _wanting(asked.shape), {"most": FIRST, "past": 0}
+    rows = statement.every(tx, {**asked.values, **first})
+    yield from rows
+    if len(rows) == FIRST:
+        yield from statement.every(tx, {**asked.values, "most": MOST_WANTING, "past": FIRST})
 
 
 @lru_cache(MOST_SHAPES)
@@ -516,6 +527,8 @@ def _wanting(shape: Shape) -> Prepared:
             projects.c.max_running.is_(None) | (projects.c.max_running > running),
         )
         .order_by(studies.c.served, studies.c.id)
+        .limit(bindparam("most", type_=Integer))
+        .offset(bindparam("past", type_=Integer))
     )
     return Prepared(narrowed(statement, shape))
 

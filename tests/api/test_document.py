@@ -38,7 +38,11 @@ def test_every_call_says_what_it_does_who_may_and_how_it_refuses(document):
 def test_every_call_on_studies_is_there_for_each_project_too(document):
     paths = {path.removeprefix("/api/v1") for path in document["paths"]}
 
-    of_projects = {path for path in paths if path.startswith(("/studies", "/compare", "/optuna"))}
+    of_projects = {
+        path
+        for path in paths
+        if path.startswith(("/studies", "/compare", "/comparisons", "/profile", "/optuna"))
+    }
     assert {f"/projects/{{project}}{path}" for path in of_projects} <= paths
 
 
@@ -70,6 +74,11 @@ def what_exists(caller, path, name):
         caller.api.post(f"/api/v1{at}/studies", json=study)
         first = {"trials": [{"config": {"lr": 0.9, "hidden": 9}}]}
         caller.api.post(f"/api/v1{at}/studies/{name}/trials", json=first)
+        arms = [{"label": label, "settings": {"kind": label}} for label in "ab"]
+        compared = {"name": name, "task": "nobody", "space": {"lr": space["lr"]}, "arms": arms}
+        caller.api.post(
+            f"/api/v1{at}/comparisons", json=compared | {"budget": {"trials": 2}, "replicates": 2}
+        )
     worker = {"incarnation": "i", "tasks": [{"name": name}]}
     caller.api.put(f"/api/v1/workers/{name}", json=worker)
     hook = caller.api.post("/api/v1/webhooks", json={"url": "http://127.0.0.1:9/"}).json()

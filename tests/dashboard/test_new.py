@@ -6,10 +6,10 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.lifecycle import drafted
 from app.dashboard.pages.new import _checked
 from app.dashboard.sent import Form
 from app.dashboard.study_form import OF_A_ROW, choices_of, document_of, form_of, options, written
+from app.lifecycle import drafted
 from thiessen.contract import StudySpec
 from thiessen.study_text import WrongText, read
 
@@ -28,7 +28,9 @@ FULL = {
     "space-2-name": "act", "space-2-type": "categorical", "space-2-choices": "relu, tanh, 3",
     "space-3-name": "bias", "space-3-type": "boolean",
     "strategy": "biased_random:thesis", "direction": "maximize", "max_trials": "7", "max_gpu_hours": "2.5",
-    "target": "0.9", "seed": "3", "max_running": "2", "max_attempts": "1", "gpus": "1", "gpu_memory_gb": "12",
+
+    "max_updates": "5000", "max_seconds": "90.5", "target": "0.9",
+    "seed": "3", "max_running": "2", "max_attempts": "1", "gpus": "1", "gpu_memory_gb": "12",
     "stopping": "threshold", "stopping-metric": "loss", "stopping-threshold": "4",
     "deadline": "2099-01-31T18:00:00Z", "priority": "20", "tags": "a, b", "notes": "mine",
 }  # fmt: skip
@@ -106,7 +108,10 @@ def test_a_form_creates_the_study_that_it_says(api):
     assert found["stopping"] == {"rule": "threshold", "metric": "loss", "threshold": 4.0, "warm_up": 0.0}
     for name in ("direction", "notes"):
         assert found[name] == FULL[name]
-    for name in ("max_trials", "max_gpu_hours", "target", "seed", "max_running", "max_attempts", "priority"):
+    for name in (
+        "max_trials", "max_gpu_hours", "max_updates", "max_seconds", "target", "seed", "max_running",
+        "max_attempts", "priority",
+    ):  # fmt: skip
         assert found[name] == float(FULL[name])
     assert (found["tags"], found["deadline"]) == (["a", "b"], "2099-01-31T18:00:00Z")
     assert post(api, **FULL).status_code == 303  # the same again is the same study
@@ -263,6 +268,8 @@ def test_a_form_becomes_text_and_a_text_becomes_a_form(api):
         "space-0-low",
         "space-2-choices",
         "max_gpu_hours",
+        "max_updates",
+        "max_seconds",
         "stopping-metric",
         "tags",
         "priority",
@@ -332,6 +339,8 @@ SPECS = st.fixed_dictionaries(
         "target": NUMBERS,
         "seed": st.integers(0, 9),
         "max_gpu_hours": st.floats(0.001, 9),
+        "max_updates": st.integers(1, 9),
+        "max_seconds": st.floats(0.001, 9),
         "max_running": st.integers(1, 9),
         "max_attempts": st.integers(1, 9),
         "stopping": st.sampled_from(RULES),

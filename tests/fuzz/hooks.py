@@ -48,6 +48,12 @@ def a_study(at):
     return posted(f"{at}/studies", name=name, task=name, space=X, strategy="random")["name"]
 
 
+def a_comparison(at):
+    name, arms = fresh(), [{"label": label, "settings": {"kind": label}} for label in "ab"]
+    spent = {"budget": {"trials": 1}, "replicates": 1, "strategy": "random"}
+    return posted(f"{at}/comparisons", name=name, task=name, space=X, arms=arms, **spent)["name"]
+
+
 def a_trial(at, name):
     [added] = posted(f"{at}/studies/{name}/trials", trials=[{"config": {"x": _chance.random()}}])["trials"]
     return added["trial"]
@@ -105,7 +111,7 @@ def name_what_exists(path, parameters):
         a_worker()
         parameters["name"] = "t"
     elif "{name}" in path:
-        parameters["name"] = a_study(at)
+        parameters["name"] = a_comparison(at) if "/comparisons/" in path else a_study(at)
         if "number" in parameters:
             parameters["number"] = a_trial(at, parameters["name"])
 
@@ -149,6 +155,10 @@ def mean_something(path, body):
     match path.rsplit("/", 1)[-1]:
         case "studies":
             body |= {"name": fresh(), "task": "t", "space": X, "strategy": "random"}
+        case "comparisons":
+            arms = [{"label": label, "settings": {"kind": label}} for label in "ab"]
+            spent = {"budget": {"trials": 1}, "replicates": 1, "strategy": "random", "confirm": None}
+            body |= {"name": fresh(), "task": "t", "settings": {}, "space": X, "arms": arms} | spent
         case "trials":
             for trial in body["trials"]:
                 trial["config"] = {"x": _chance.random()}
@@ -189,6 +199,9 @@ def before_call(context, case, kwargs):
         case.query.pop("x", None)
         case.query.pop("y", None)
         case.path_parameters |= {"figure": "arms"} | ({"project": "default"} if "project" in path else {})
+    elif path.endswith("/profile"):
+        case.path_parameters |= {"project": "default"} if "project" in path else {}
+        case.query["comparison"] = [a_comparison("/projects/default")]
     else:
         name_what_exists(path, case.path_parameters)
     if isinstance(body, dict) and (case.method == "POST" or "/optuna/" in path):

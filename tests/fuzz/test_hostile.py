@@ -115,6 +115,14 @@ PATHS = [
     "/studies/s/best?top=1e999",
     "/best?top=" + "9" * 5000,
     "/best?" + "a=1&" * 5000,
+    "/best?comparison=gone",
+    "/comparisons/%00",
+    "/comparisons/" + "a" * 5000,
+    "/comparisons/gone/report?format=html",
+    "/comparisons?limit=101",
+    "/profile",
+    "/profile?comparison=gone&comparison=gone",
+    "/profile?" + "comparison=a&" * 5000,
     "/projects/%2e/studies",
     "/projects/default/studies/..%2fs",
 ]
@@ -154,6 +162,12 @@ def creating(**changed):
     return "POST", "/studies", a_study(**changed)
 
 
+def comparing(**changed):
+    arms = [{"label": label, "settings": {"kind": label}} for label in "ab"]
+    usual = {"name": fresh(), "task": "nobody", "space": {"x": X}, "arms": arms}
+    return "POST", "/comparisons", usual | {"budget": {"trials": 1}, "replicates": 1} | changed
+
+
 def asking(**changed):
     wish = {"worker": "w", "incarnation": "i", "request_id": fresh(), "tasks": ["none"]}
     return "POST", "/leases", wish | changed
@@ -172,6 +186,8 @@ NUMERIC = {
     "max_trials": lambda: creating(max_trials="@"),
     "max_running": lambda: creating(max_running="@"),
     "max_gpu_hours": lambda: creating(max_gpu_hours="@"),
+    "max_updates": lambda: creating(max_updates="@"),
+    "max_seconds": lambda: creating(max_seconds="@"),
     "target": lambda: creating(target="@"),
     "seed": lambda: creating(seed="@"),
     "priority": lambda: creating(priority="@"),
@@ -190,6 +206,12 @@ NUMERIC = {
     "gpus": lambda: creating(requires={"gpus": "@", "gpu_memory_gb": "@"}),
     "changed max_trials": lambda: ("PATCH", "/studies/s", {"max_trials": "@"}),
     "changed max_gpu_hours": lambda: ("PATCH", "/studies/s", {"max_gpu_hours": "@"}),
+    "changed max_updates": lambda: ("PATCH", "/studies/s", {"max_updates": "@"}),
+    "trials of a comparison": lambda: comparing(budget={"trials": "@"}),
+    "seconds of a comparison": lambda: comparing(budget={"seconds": "@"}),
+    "replicates": lambda: comparing(replicates="@"),
+    "setting of all arms": lambda: comparing(settings={"y": "@"}),
+    "within": lambda: comparing(within="@"),
     "config": lambda: adding(config={"x": "@"}),
     "value": lambda: adding(outcome={"value": "@"}),
     "loss": lambda: adding(outcome={"loss": "@"}),

@@ -69,7 +69,7 @@ def test_every_route_is_documented(tmp_path):
         "/metrics",
     }
     paths = {
-        re.sub("/projects/{project}/(studies|compare|optuna)", r"/\1", path)
+        re.sub("/projects/{project}/(studies|comparisons|compare|profile|optuna)", r"/\1", path)
         for path in app.openapi()["paths"]
     }
     app.state.house.store.close()

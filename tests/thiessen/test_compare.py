@@ -15,8 +15,8 @@ from thiessen.cli.main import build
 from thiessen.comparison.side_by_side import ALIKE, differences
 
 SPACE = Space(x=Float(0, 1))
-ROW = {"max_trials": 5, "max_gpu_hours": None, "deadline": None, "target": None, "finished": 5, "imported": 0,
-       "task": "t", "direction": "minimize"}  # fmt: skip
+ROW = {"max_trials": 5, "max_gpu_hours": None, "max_updates": None, "max_seconds": None, "deadline": None,
+       "target": None, "finished": 5, "imported": 0, "task": "t", "direction": "minimize"}  # fmt: skip
 
 
 def bent(trial):

@@ -150,6 +150,10 @@ def extend(
     name: str,
     trials: Annotated[int | None, typer.Option(min=1, help="How many trials in all.")] = None,
     gpu_hours: Annotated[float | None, typer.Option(min=0, help="GPU hours in all.")] = None,
+    updates: Annotated[int | None, typer.Option(min=1, help="Updates of all trials together.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="Seconds that all trials together have trained.")
+    ] = None,
     deadline: Annotated[str | None, typer.Option(help="A time, as 2027-01-31T18:00:00Z.")] = None,
     target: Annotated[float | None, typer.Option(help="A value that is good enough.")] = None,
     server: Server = LOCAL,
@@ -158,10 +162,19 @@ def extend(
 
     Example: thiessen study extend digits-sgd --trials 200
     """
-    budget = {"max_trials": trials, "max_gpu_hours": gpu_hours, "deadline": deadline, "target": target}
+    budget = {
+        "max_trials": trials,
+        "max_gpu_hours": gpu_hours,
+        "max_updates": updates,
+        "max_seconds": seconds,
+        "deadline": deadline,
+        "target": target,
+    }
     changes = {term: each for term, each in budget.items() if each is not None}
     if not changes:
-        raise CommandFailed("say how far: --trials, --gpu-hours, --deadline or --target.")
+        raise CommandFailed(
+            "say how far: --trials, --gpu-hours, --updates, --seconds, --deadline or --target."
+        )
     _change(name, changes, server)
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 ALIKE: Final = {  # what a fair comparison has alike, as people call it
     "max_trials": "trials allowed",
     "max_gpu_hours": "GPU hours allowed",
+    "max_updates": "updates allowed",
+    "max_seconds": "seconds allowed",
     "deadline": "deadlines",
     "target": "targets",
     "finished": "trials finished",
@@ -44,6 +46,8 @@ def facts(study: "Study") -> dict[str, Any]:
         "max_trials": study.max_trials,
         "expected": study.expected,
         "max_gpu_hours": study.max_gpu_hours,
+        "max_updates": study.max_updates,
+        "max_seconds": study.max_seconds,
         "deadline": study.deadline,
         "target": study.target,
         "finished": counts.finished,
