@@ -35,6 +35,7 @@ bench:  ## Measure beside peers; prints tables, fails nothing
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python benchmarks/start
 	@$(BIN)/python benchmarks/search_cost
+	@$(BIN)/python benchmarks/comparison_coverage --comparisons 2000
 	@$(BIN)/python benchmarks/worker
 
 rows:  ## Check that every capability in docs/reference/capabilities.md has a passing test

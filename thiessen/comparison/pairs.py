@@ -30,6 +30,19 @@ class Paired:
     losses: int
     ties: int
 
+    def turned(self) -> "Paired":
+        """Return what the pairs say of the second."""
+        return Paired(
+            first_is_better=not self.first_is_better,
+            p=self.p,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+            wins=self.losses,
+            losses=self.wins,
+            ties=self.ties,
+        )
+
 
 def paired(first: Array, second: Array) -> Paired:
     """Return what two arms' losses say, one of each replicate in both. At least one is needed."""

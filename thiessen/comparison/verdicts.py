@@ -37,10 +37,7 @@ def verdicts(losses: Mapping[str, Mapping[int, float]], ground: Ground) -> list[
     compared = []
     for one, other in combinations(_best_first(table), 2):
         pair = paired(table[one], table[other])
-        if pair.first_is_better:
-            compared.append((one, other, pair))
-        else:
-            compared.append((other, one, paired(table[other], table[one])))
+        compared.append((one, other, pair) if pair.first_is_better else (other, one, pair.turned()))
     adjusted = holm([pair.p for _, _, pair in compared])
     return [
         _pair(better, worse, pair, corrected, len(compared), ground)
