@@ -1,11 +1,13 @@
 """Fills a server with studies as a lab has them: one runs, one is done, one waits, one is in trouble.
 
+Of its two comparisons one is done and one runs.
+
 What is trained is a formula with noise; what the server does with it is real.
 """
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, Final
@@ -22,7 +24,18 @@ SPACE: Final[dict[str, Any]] = {
 }
 STEPS: Final = 20
 PRUNING: Final = {"rule": "median", "metric": "loss"}
+MOST_COMPARED: Final = 10_000  # trials
 TASKS: Final = ("autoencoder", "rnn")
+DIGITS: Final = "digits"  # what is compared
+METHODS: Final = ("sgd", "adam", "kfac")
+FLOOR: Final = {"sgd": 0.34, "adam": 0.27, "kfac": 0.12}  # what each comes to with its best settings
+COMPARED: Final[dict[str, Any]] = {
+    "task": DIGITS,
+    "settings": {"updates": 200},
+    "space": {"lr": SPACE["lr"], "momentum": SPACE["momentum"]},
+}
+FINISHED: Final = "optimizers-on-digits"
+GOING_ON: Final = "random-or-adaptive"
 WORKERS: Final = {"node-1": ("cuda:0", "cuda:1"), "node-2": ("cuda:0", "cuda:1")}
 OOM: Final = {
     "kind": "out_of_memory",
@@ -56,6 +69,14 @@ def fill(url: str, database: str, trials: int = 120) -> None:
         more = {"notes": "Deep autoencoder on digits.", "tags": ["kfac", "paper"], "stopping": PRUNING}
         lab.create("kfac-autoencoder", trials + 40, **more)
         lab.train("kfac-autoencoder", trials, out_of_memory=0.03)
+        budget = max(trials // 8, 4)
+        arms = [{"label": each, "settings": {"optimizer": each}} for each in METHODS]
+        arms[-1]["space"] = {"damping": SPACE["damping"]}
+        lab.compare(FINISHED, arms, budget, strategy="random", tags=["paper"])
+        lab.compared()
+        methods = [{"label": each, "strategy": each} for each in ("random", "biased_random")]
+        lab.compare(GOING_ON, methods, budget, settings={"updates": 200, "optimizer": "sgd"})
+        lab.compared(5 * budget)
     engine.dispose()
 
 
@@ -72,12 +93,44 @@ class Lab:
                 "labels": {"pool": "rtx"},
                 "slots": [{"name": each, "gpu_memory_gb": 24.0} for each in slots],
             }
-            tasks = [{"name": each, "version": "1"} for each in TASKS]
+            tasks = [{"name": each, "version": "1"} for each in (*TASKS, DIGITS)]
             self._send("PUT", f"/workers/{name}", {"incarnation": "1", "tasks": tasks, **told})
 
     def create(self, name: str, max_trials: int, **more: Any) -> None:
         study = {"name": name, "task": "autoencoder", "space": SPACE, "max_trials": max_trials, "seed": 3}
         self._send("POST", "/studies", study | more)
+
+    def compare(self, name: str, arms: Sequence[Any], budget: int, **more: Any) -> None:
+        sent = {"name": name, "arms": arms, "budget": {"trials": budget}, "replicates": 8, "seed": 5}
+        self._send("POST", "/comparisons", {**COMPARED, **sent, **more})
+
+    def compared(self, most: int = MOST_COMPARED) -> None:
+        """Train so many trials of comparisons, or all there are, one after the other."""
+        for _ in range(most):
+            self._asked += 1
+            request = {
+                "worker": "node-1", "incarnation": "1", "request_id": f"r{self._asked}", "tasks": [DIGITS],
+                "slot": {"name": "cuda:0"}, "lease_for": 100_000,
+            }  # fmt: skip
+            leases = self._send("POST", "/leases", request)["leases"]
+            if not leases:
+                return
+            self._train_digits(*leases)
+
+    def _train_digits(self, lease: dict[str, Any]) -> None:
+        reached = digits_of(lease["config"], self._chance)
+        self._pass_seconds(self._chance.uniform(2, 4))
+        path = f"/leases/{lease['lease_id']}"
+        if reached > 2:
+            self._send("POST", f"{path}/complete", {"diverged": "nan"})
+            return
+        falls = [(step, reached * (1 + 6 / step**0.6)) for step in range(10, 201, 10)]
+        reports = [
+            {"step": step, "metrics": {"loss": 0.9 * loss, "validation_loss": loss, "seconds": 0.02 * step}}
+            for step, loss in falls
+        ]
+        self._send("POST", f"{path}/heartbeat", {"reports": reports})
+        self._send("POST", f"{path}/complete", {"loss": reached})
 
     def train(self, study: str, trials: int, out_of_memory: float = 0.0) -> None:
         """Train on every slot until so many trials have ended, or the study has no more."""
@@ -165,3 +218,13 @@ def loss_of(config: dict[str, Any], chance: random.Random) -> float:
     )
     steep = 0.4 * math.log10(config["lr"]) * math.log10(config["damping"])
     return float(0.12 + max(far + steep * 0.3, 0.0) * chance.uniform(0.9, 1.1))
+
+
+def digits_of(config: dict[str, Any], chance: random.Random) -> float:
+    """Return what an optimizer comes to with a config: far off it diverges."""
+    far = 0.25 * (math.log10(config["lr"]) + 1.8) ** 2 + 2 * (config["momentum"] - 0.9) ** 2
+    if "damping" in config:
+        far = 0.5 * far + 0.06 * (math.log10(config["damping"]) + 0.5) ** 2
+    if math.log10(config["lr"]) > -0.3 and config["momentum"] > 0.8:
+        far += 9
+    return float((FLOOR[config["optimizer"]] + far) * chance.uniform(0.93, 1.07))

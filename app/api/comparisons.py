@@ -1,7 +1,7 @@
 """Comparisons over HTTP."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from http import HTTPStatus
@@ -19,7 +19,7 @@ from app.api.studies import PURGING, REFUSED, WRONG, Reader, Submitter
 from app.domain.errors import InvalidRequest
 from app.domain.reply import Reply
 from app.domain.study import StudyState
-from app.house import TheHouse
+from app.house import House, TheHouse
 from app.lifecycle import compare, compared
 from app.lifecycle.once import once
 from app.storage import Transaction
@@ -33,6 +33,11 @@ from thiessen.contract.words import StudyState as StateName
 router = APIRouter(tags=["comparisons"])
 
 MOST_PROFILED: Final = 50
+Profiled = Annotated[
+    list[ComparisonName],
+    Query(min_length=1, max_length=MOST_PROFILED, description="Each is a workload; repeat it."),
+]
+Over = Annotated[Literal["updates", "seconds"], Query(description="What reaching the target takes.")]
 HERE: Final = documented(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -197,18 +202,22 @@ async def profile_comparisons(
     project: Project,
     who: Reader,
     *,
-    comparison: Annotated[
-        list[ComparisonName],
-        Query(min_length=1, max_length=MOST_PROFILED, description="Each is a workload; repeat it."),
-    ],
-    over: Annotated[
-        Literal["updates", "seconds"], Query(description="What reaching the target takes.")
-    ] = "updates",
+    comparison: Profiled,
+    over: Over = "updates",
 ) -> Response:
     """Return on which share of several comparisons each arm is how much slower than the fastest."""
     del who
-    reports = [(await house.reports.report(house.store, project, name))[0] for name in comparison]
+    found, _ = await profiled(house, project, comparison, over)
+    return answer(found)
+
+
+async def profiled(
+    house: House, project: str, names: Sequence[str], over: Literal["updates", "seconds"]
+) -> tuple[contract.Profile, str]:
+    """Return performance profiles, and a text that others do not have. Raises InvalidRequest."""
+    found = [await house.reports.report(house.store, project, name) for name in names]
     try:
-        return answer(await asyncio.to_thread(profile, reports, over))
+        made = await asyncio.to_thread(profile, [report for report, _ in found], over)
     except ValueError as error:
         raise InvalidRequest(f"comparison: {error}") from error
+    return made, " ".join([over, *(moment for _, moment in found)])

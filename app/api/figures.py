@@ -1,4 +1,4 @@
-"""Figures of a study, or of several, as plotly draws them."""
+"""Figures of a study, of several, or of comparisons, as plotly draws them."""
 
 from http import HTTPStatus
 from typing import Annotated, Final, Literal
@@ -6,7 +6,8 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import Field
 
-from app.api.paths import Project, StudyName
+from app.api.comparisons import HERE, Over, Profiled, profiled
+from app.api.paths import Project, StudyName, TheComparison
 from app.api.studies import WRONG
 from app.domain.access import Principal, Scope
 from app.gate import needs
@@ -17,7 +18,7 @@ from thiessen.contract.words import NO_NUL, Name, NeverNull
 from thiessen.figures import MOST_CANDIDATES, MOST_TOLD, Colour, Others, Theme, Wanted
 from thiessen.figures.arms import MOST_ARMS
 
-router = APIRouter(tags=["studies"])
+router = APIRouter()
 
 Reader = Annotated[Principal, needs(Scope.READ)]
 Kind = Literal[
@@ -33,6 +34,7 @@ Kind = Literal[
 ]
 MOST_NUMBER: Final = 2**31 - 1  # of trials: what the databases count with
 Compared = Literal["arms", "interaction"]
+Reported = Literal["expected", "ends", "training", "sensitivity"]
 Word = Annotated[str, Field(min_length=1, max_length=100, pattern=NO_NUL)]
 
 
@@ -40,6 +42,7 @@ Word = Annotated[str, Field(min_length=1, max_length=100, pattern=NO_NUL)]
     "/studies/{name}/figures/{figure}",
     response_model=contract.Figure,
     responses={304: {"description": "It is the one that `If-None-Match` names."}, **WRONG},
+    tags=["studies"],
 )
 async def read_figure(
     name: StudyName,
@@ -95,6 +98,7 @@ async def read_figure(
     "/compare/{figure}",
     response_model=contract.Figure,
     responses={304: {"description": "It is the one that `If-None-Match` names."}, **WRONG},
+    tags=["studies"],
 )
 async def read_comparison(
     figure: Annotated[Compared, Path(description="Which figure.", examples=["arms"])],
@@ -116,6 +120,50 @@ async def read_comparison(
     names = list(dict.fromkeys(study))
     drawn = await house.figures.compared(house.store, house.histories, project, names, figure, wanted)
     return _answered(drawn, if_none_match)
+
+
+@router.get(
+    "/comparisons/{name}/figures/{figure}",
+    response_model=contract.Figure,
+    responses={304: {"description": "It is the one that `If-None-Match` names."}, **WRONG},
+    tags=["comparisons"],
+)
+async def read_figure_of_comparison(
+    name: TheComparison,
+    figure: Annotated[Reported, Path(description="Which figure.", examples=["expected"])],
+    house: TheHouse,
+    project: Project,
+    who: Reader,
+    *,
+    theme: Annotated[Theme, Query(description="For a light or for a dark page.")] = "light",
+    if_none_match: Annotated[str | None, Header(description="The `ETag` of the one that is known.")] = None,
+) -> Response:
+    """Return a figure of a comparison as the JSON that plotly draws."""
+    del who
+    report, moment = await house.reports.report(house.store, project, name)
+    return _answered(await house.figures.reported(figure, report, moment, theme), if_none_match)
+
+
+@router.get(
+    "/profile/figure",
+    response_model=contract.Figure,
+    responses={304: {"description": "It is the one that `If-None-Match` names."}, **HERE},
+    tags=["comparisons"],
+)
+async def read_figure_of_profile(
+    house: TheHouse,
+    project: Project,
+    who: Reader,
+    *,
+    comparison: Profiled,
+    over: Over = "updates",
+    theme: Annotated[Theme, Query(description="For a light or for a dark page.")] = "light",
+    if_none_match: Annotated[str | None, Header(description="The `ETag` of the one that is known.")] = None,
+) -> Response:
+    """Return the performance profiles over several comparisons as the JSON that plotly draws."""
+    del who
+    found, moment = await profiled(house, project, comparison, over)
+    return _answered(await house.figures.profiled(found, moment, theme), if_none_match)
 
 
 def _answered(drawn: Drawn, known: str | None) -> Response:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, replace
 from functools import partial
 from hashlib import sha256
@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from app.domain.errors import InvalidRequest
@@ -19,7 +20,8 @@ from app.domain.study import Standing, Study, StudyId
 from app.domain.trial import Origin, TrialState
 from app.lifecycle.columns import Histories, Shown
 from app.storage import Store, Transaction, attempts, clock, pages, studies, whole
-from thiessen.figures import COMPARED, FigureError, Wanted, figure
+from thiessen.contract import ComparisonReport, Profile
+from thiessen.figures import COMPARED, FigureError, Theme, Wanted, figure, of_profile, of_report
 from thiessen.figures.curves import chosen
 from thiessen.figures.scale import Scale
 from thiessen.figures.sources import proposed
@@ -117,6 +119,27 @@ class Figures:
         self._keep(tag, written)
         return Drawn(written, tag)
 
+    async def reported(self, kind: str, report: ComparisonReport, moment: str, theme: Theme) -> Drawn:
+        """Return a figure of a comparison, from its report of a moment that has this tag."""
+        draw = partial(of_report, kind, theme=theme)
+        return await self._from(report, _tag_of_report(moment, kind, theme), draw)
+
+    async def profiled(self, profile: Profile, moment: str, theme: Theme) -> Drawn:
+        """Return the figure of performance profiles, of the reports of a moment that has this tag."""
+        return await self._from(
+            profile, _tag_of_report(moment, "profile", theme), partial(of_profile, theme=theme)
+        )
+
+    async def _from(
+        self, told: BaseModel, tag: str, draw: Callable[[Mapping[str, Any]], dict[str, Any]]
+    ) -> Drawn:
+        if (known := self._known(tag)) is not None:
+            return known
+        async with self._busy:
+            written = await asyncio.to_thread(lambda: to_json(draw(told.model_dump())))
+        self._keep(tag, written)
+        return Drawn(written, tag)
+
     def scale(self, study: Study) -> Scale | None:
         """Return the scale of colours of the figures drawn last of a study, None if that was long ago."""
         with self._lock:
@@ -159,6 +182,10 @@ def _tag_of_all(standings: Sequence[Standing], kind: str, wanted: Wanted) -> str
     """Return what tells a figure of several studies, which shows finished trials alone, from every other."""
     moments = [(standing.id, standing.observations) for standing in standings]
     return sha256(to_json([__version__, moments, kind, *astuple(wanted)])).hexdigest()[:32]
+
+
+def _tag_of_report(moment: str, kind: str, theme: Theme) -> str:
+    return sha256(to_json([__version__, moment, kind, theme])).hexdigest()[:32]
 
 
 def _trials(study: Study, shown: Shown) -> Trials:

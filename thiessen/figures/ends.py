@@ -12,6 +12,7 @@ from thiessen.figures.axes import LossAxis
 from thiessen.figures.theme import LABEL, MONO, THEMES, Figure, Table, Theme, axis_title, drawn, note
 
 ROW: Final = 74  # pixels of an arm
+LONGEST: Final = 16  # characters of a name: beside it stands what is told of an arm
 DOT: Final = 8  # pixels of a dot
 WIDTH: Final = 300  # pixels that the dots surely have: so far those beside each other are apart
 BIAS: Final = -0.16  # where the dots stand in their row, of its half: below the words
@@ -81,7 +82,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         level = len(shown.rows) - 1 - at
         traces += _traces(shown, row, level, colour, theme)
         font = {"size": LABEL, "family": MONO, "color": colour}
-        name = text.name(row.label, 20)
+        name = text.name(row.label, LONGEST)
         where = {"yref": "y", "y": level + 0.5, "yanchor": "top", "yshift": -2}
         annotations.append(note(theme, name, x=0, xanchor="left", font=font, **where))
         annotations.append(note(theme, _told(shown, row), x=1, xanchor="right", **where))
@@ -200,16 +201,16 @@ def _levels() -> Iterator[int]:
 
 
 def _told(shown: Numbers, row: Row) -> str:
-    """Return what stands at the right of an arm: its median, and what is off the axis."""
+    """Return what stands at the right of an arm: its median, and the worst where that is off the axis."""
     told = f"median {text.short(row.median)}"
-    is_low = shown.direction == "minimize"
     known = [value for value in row.values if value is not None]
+    if len(known) < len(row.values):
+        return f"{told}, {len(row.values) - len(known)} without a value"
     if known:
-        worst = max(known) if is_low else min(known)
+        worst = max(known) if shown.direction == "minimize" else min(known)
         if shown.axis.beyond(np.array([worst])):
             told += f", worst {text.short(worst)}"
-    lost = len(row.values) - len(known)
-    return told + (f", {lost} without a value" if lost else "")
+    return told
 
 
 def _table(shown: Numbers) -> Table:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log10
 from typing import Any, Final
 
 import numpy as np
@@ -38,7 +39,7 @@ def numbers(report: Mapping[str, Any]) -> Numbers:
         for arm in arms
         if arm["order_statistic"] is not None
     }
-    values = [value for each in shown for value in each.values]
+    values = [value for each in (*shown, *estimates.values()) for value in each.values]
     worst = _worst(shown, report["direction"])
     matched = {
         arm["label"]: arm["spent_to_match"]
@@ -155,16 +156,19 @@ def _match(shown: Numbers, theme: Theme) -> list[Figure]:
 
 
 def _told_match(shown: Numbers, theme: Theme) -> list[Figure]:
-    """Return the words for the first of these marks, at the top of the figure above it."""
-    if not _match(shown, theme):
+    """Return what stands above the first of these marks; the caption says what it means."""
+    end = next((each.on(shown.axis).last for each in shown.sides if each.label == shown.worst), None)
+    if not shown.matched or end is None:
         return []
-    first = min(shown.matched, key=lambda label: shown.matched[label])
-    at = shown.matched[first] / shown.budget
-    told = f"{text.name(first, sides.LONGEST)} at {_count(shown, shown.matched[first])}: where "
-    told += f"{text.name(shown.worst, sides.LONGEST)} ends"
-    side = "left" if at < 0.5 else "right"
+    spent = min(shown.matched.values())
+    there = spent / shown.budget
+    side = "left" if there < 0.2 else "right" if there > 0.8 else "center"
+    y = log10(end) if shown.axis.is_log else end
+    where = {"x": spent, "xref": "x", "y": y, "yref": "y", "xanchor": side, "yanchor": "bottom", "yshift": 8}
     font = {"size": 12, "color": THEMES[theme].ink}
-    return [note(theme, told, x=at, y=1, xanchor=side, yanchor="top", font=font)]
+    return [
+        note(theme, _count(shown, spent), **where, font=font, bgcolor=THEMES[theme].surface, opacity=0.85)
+    ]
 
 
 def _count(shown: Numbers, spent: float) -> str:

@@ -20,6 +20,7 @@ from thiessen.figures.wanted import FigureError, Wanted, two
 
 MOST_PANELS: Final = 6
 FIELDS: Final = (64, 48)  # of the density of many trials: across, and up
+LONGEST: Final = 16  # characters of a name above its panel
 ACROSS: Final = 3  # panels in a row
 GAP: Final = 0.1  # between two, in widths of a panel
 
@@ -55,8 +56,7 @@ class Numbers:
 
 def numbers(searches: Mapping[str, Trials], wanted: Wanted) -> Numbers:
     """Return the numbers of the figure. Raises FigureError where the searches are not alike."""
-    first = _alike(searches)
-    names = two(first.space, wanted)
+    first, names = _alike(searches, wanted)
     across, up = (Axis(name, first.space.dimensions[name]) for name in names)
     wholes = [each.whole or each for each in searches.values()]
     losses = np.concatenate([each.losses[each.succeeded] for each in wholes])
@@ -84,18 +84,20 @@ def _table(searches: Mapping[str, Trials], names: Sequence[str]) -> Table:
     return Table(["study", *next(iter(tables.values())).columns], rows)
 
 
-def _alike(searches: Mapping[str, Trials]) -> Trials:
-    """Return the first. Raises FigureError."""
+def _alike(searches: Mapping[str, Trials], wanted: Wanted) -> tuple[Trials, tuple[str, str]]:
+    """Return the first, and the two dimensions, which all of them have alike. Raises FigureError."""
     if not 1 <= len(searches) <= MOST_PANELS:
         raise FigureError(f"side by side stand 1 to {MOST_PANELS} studies; got {len(searches)}.")
     (name, first), *others = searches.items()
+    names = two(first.space, wanted)
     for other, each in others:
-        if each.space != first.space or each.direction != first.direction:
+        is_alike = all(each.space.dimensions.get(axis) == first.space.dimensions[axis] for axis in names)
+        if not is_alike or each.direction != first.direction:
             raise FigureError(
-                f"{name} and {other} search different spaces or in different directions: their values cannot "
-                "share a scale. Compare studies of the same space and direction."
+                f"{name} and {other} declare {' or '.join(names)} in different ways or search in different "
+                "directions: their trials cannot share axes. Choose dimensions that they have alike."
             )
-    return first
+    return first, names
 
 
 def _edges(axis: Axis, fields: int) -> list[float]:
@@ -156,6 +158,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
     traces: list[Figure] = []
     layout: dict[str, Any] = {"annotations": [upright(theme, shown.y.title, shown.y.room)]}
     seen: set[str] = set()
+    called = _called([panel.name for panel in shown.panels])
     for at, panel in enumerate(shown.panels):
         suffix = "" if at == 0 else str(at + 1)
         left = at % across * (1 + GAP) / (across + GAP * (across - 1))
@@ -173,7 +176,7 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
             theme, title=False, domain=[bottom, top], anchor=f"x{suffix}", showticklabels=is_first
         )
         if many > 1:
-            told = f"{text.name(panel.name, 14)}<br>best {text.short(_best(panel))}"
+            told = f"{text.name(called[at], LONGEST)}<br>best {text.short(_best(panel))}"
             layout["annotations"].append(
                 note(theme, told, x=left, y=top, xanchor="left", yanchor="bottom", yshift=4)
             )
@@ -195,6 +198,14 @@ def picture(shown: Numbers, theme: Theme) -> Figure:
         plot_bgcolor=THEMES[theme].surface,
         **layout,
     )
+
+
+def _called(names: Sequence[str]) -> list[str]:
+    """Return names without the parts before a dot that all of them begin with."""
+    parts = [name.split(".") for name in names]
+    while all(len(each) > 1 and each[0] == parts[0][0] for each in parts):
+        parts = [each[1:] for each in parts]
+    return [".".join(each) for each in parts]
 
 
 def _best(panel: Panel) -> float | None:

@@ -2,12 +2,25 @@
 
 from fastapi import APIRouter
 
-from app.dashboard.pages import calls, compare, fleet, home, new, settings, static, study, trial, writes
+from app.dashboard.pages import (
+    calls,
+    compare,
+    comparisons,
+    fleet,
+    home,
+    new,
+    new_comparison,
+    settings,
+    static,
+    study,
+    trial,
+    writes,
+)
 
 PROJECT = "/projects/{project}"
 
 router = APIRouter(include_in_schema=False)
-for page in (home, study, trial, writes, fleet, compare, new):
+for page in (home, study, trial, writes, fleet, compare, comparisons, new, new_comparison):
     router.include_router(page.router)
     router.include_router(page.router, prefix=PROJECT)
 for page in (calls, settings, static):

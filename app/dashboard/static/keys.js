@@ -27,7 +27,7 @@ function search() {
 function confirm(button) {
   if (!button) return false;
   const [yes] = asks.querySelectorAll("button");
-  asks.querySelector("h2").textContent = `${button.textContent.trim()} this study?`;
+  asks.querySelector("h2").textContent = `${button.textContent.trim()} this ${document.getElementById("main").dataset.thing ?? "study"}?`;
   yes.textContent = button.textContent.trim();
   asks.returnValue = "";
   asks.onclose = () => {

@@ -5,8 +5,8 @@ import { plain } from "./figures.js";
 const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
 
 // What plotly would have put into a tooltip.
-function wordsOf({ data, text, x, y }) {
-  const said = { text: text ?? "", x, y: typeof y === "number" ? Number(y.toPrecision(4)) : y };
+function wordsOf({ data, text, hovertext, x, y }) {
+  const said = { text: text ?? "", hovertext, x, y: typeof y === "number" ? Number(y.toPrecision(4)) : y };
   return plain((data.meta ?? "").replace(/<extra>.*/, "").replace(/%\{(\w+)[^}]*\}/g, (all, name) => said[name]));
 }
 

@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from app.dashboard.summaries.comparisons import ComparisonLine, line
 from app.dashboard.summaries.lines import StudyLine, study_line
 from app.dashboard.summaries.sparkline import MOST, Sparkline, sparkline
 from app.dashboard.values import many
 from app.domain.study import Progress, StudyState
 from app.domain.trial import TrialState
 from app.house import House
-from app.lifecycle import register, submit
+from app.lifecycle import compared, register, submit
 from app.storage import Transaction, clock, projects, trials, workers
 from thiessen.contract.words import NAME
 
 MOST_STUDIES: Final = 50
 MOST_ACTIVE: Final = 8  # with a card each
+MOST_COMPARED: Final = 4  # comparisons that run, with a card each
 MOST_NEEDS: Final = 3
 
 
@@ -48,6 +50,7 @@ class Home:
     says: str
     needs: list[Need]
     active: list[StudyLine]
+    comparisons: list[ComparisonLine]  # that go on
     studies: list[StudyLine]
     lines: Mapping[str, Sparkline | None]  # the best so far, by name of the study
     fleet: Fleet
@@ -57,7 +60,9 @@ class Home:
 
 def read_home(house: House, project: str, sought: str = "") -> Home:
     """Return what runs, and the newest studies, of those that are sought. Raises ProjectNotFound."""
-    running, newest, lines, fleet = house.store.read(partial(_at_once, project=project, sought=sought))
+    running, going_on, newest, lines, fleet = house.store.read(
+        partial(_at_once, project=project, sought=sought)
+    )
     active = [study_line(progress) for progress in running]
     told = "Nothing runs."
     if active:
@@ -69,20 +74,28 @@ def read_home(house: House, project: str, sought: str = "") -> Home:
         says=told,
         needs=_needs(active, fleet)[:MOST_NEEDS],
         active=active,
+        comparisons=[line(each) for each in going_on],
         studies=[study_line(progress) for progress in newest],
         lines=lines,
         fleet=fleet,
         sought=sought,
-        is_live=bool(active),
+        is_live=bool(active or going_on),
     )
 
 
 def _at_once(
     tx: Transaction, project: str, sought: str
-) -> tuple[Iterable[Progress], Iterable[Progress], Mapping[str, Sparkline | None], Fleet]:
+) -> tuple[
+    Iterable[Progress],
+    Sequence[compared.Progress],
+    Iterable[Progress],
+    Mapping[str, Sparkline | None],
+    Fleet,
+]:
     pages = partial(submit.page, tx, project)
     projects.named(tx, project)
     active = pages(MOST_ACTIVE, state=StudyState.ACTIVE)
+    going_on = compared.page(tx, project, MOST_COMPARED, state=StudyState.ACTIVE)
     newest = _sought(pages, sought)
     lines = {each.study.spec.name: _line(tx, each) for each in newest}
     since = clock.read(tx) - register.GONE_AFTER
@@ -93,7 +106,7 @@ def _at_once(
         busy=sum(worker.running for worker in heard),
         draining=sum(worker.is_draining for worker in heard),
     )
-    return active, newest, lines, fleet
+    return active, going_on, newest, lines, fleet
 
 
 def _sought(pages: Callable[..., Sequence[Progress]], sought: str) -> Sequence[Progress]:

@@ -33,6 +33,7 @@ class StudyPage:
     """One study: how far it is, and what its tab shows."""
 
     study: StudyLine
+    comparison: str | None  # that it is a search of
     tab: str
     tabs: list[str]
     says: str
@@ -68,6 +69,7 @@ def read_study(
     line, remarks, study = study_line(progress), progress.study.remarks, progress.study
     return StudyPage(
         study=line,
+        comparison=study.comparison,
         tab=tab,
         tabs=list(TABS),
         says=f"Task {line.task}, searched by {line.strategy}, seed {study.spec.seed}.",

@@ -14,9 +14,14 @@ DELETION: Final = (
 
 
 def study_actions(study: Study) -> list[Action]:
-    """Return what can be done now. Of a mirror only remarks change, and nothing of what was deleted."""
+    """Return what can be done now. Of a mirror only remarks change, and nothing of what was deleted.
+
+    How far a search of a comparison goes, its comparison alone says.
+    """
     if study.archived_at is not None:
         return []
+    if study.comparison is not None:
+        return [_note(study)]
     state, is_mirror = study.standing.state, study.mirrors is not None
     offered = []
     if not is_mirror:
