@@ -50,13 +50,13 @@ def file(tmp_path):
 
 
 def test_a_plan_needs_no_server_and_says_what_it_costs(run, file):
-    said = CliRunner().invoke(build(), ["compare", "plan", file], env={"THIESSEN_SERVER": None})
+    said = run("plan", file, server=None)
 
     assert "2 arms x 2 searches x 3 trials = 12 trials, then 4 runs." in said.stdout
 
 
 def test_a_plan_for_programs_has_what_each_arm_searches(file, run):
-    said = CliRunner().invoke(build(), ["compare", "plan", file, "-o", "json"], env={"THIESSEN_SERVER": None})
+    said = run("plan", file, "-o", "json", server=None)
 
     told = json.loads(said.stdout)
     assert told["cost"]["trials"] == 12
@@ -64,9 +64,9 @@ def test_a_plan_for_programs_has_what_each_arm_searches(file, run):
     assert told["arms"][1]["settings"] == {"noise": 0.1, "x2": 1.0}
 
 
-@pytest.mark.parametrize("typed", [("two.yaml",), ("run", "two.yaml"), ("--server", NOBODY, "two.yaml")])
-def test_a_lone_file_is_a_comparison_to_run(typed, file, refused):
-    assert f"no answer from {NOBODY}" in refused(*typed)
+@pytest.mark.parametrize("before", [(), ("run",), ("--server", NOBODY)])
+def test_a_lone_file_is_a_comparison_to_run(before, file, refused):
+    assert f"no answer from {NOBODY}" in refused(*before, file)
 
 
 def test_a_file_that_is_not_there_is_meant_as_a_file(refused):
@@ -81,11 +81,9 @@ def test_several_names_are_studies_side_by_side(typed, refused):
 
 
 def test_what_may_be_a_file_or_a_study_is_not_guessed(file, refused):
-    said = refused("digits", file)
-
-    assert said == (
-        "two.yaml is a file here, and may be a study's name too. To run the comparison of a file: "
-        "thiessen compare run two.yaml. To see studies side by side: thiessen compare studies digits two.yaml."
+    assert refused("digits", file) == (
+        "two.yaml is a file here, and may be a study's name too. To run the comparison of a file: thiessen "
+        "compare run two.yaml. To see studies side by side: thiessen compare studies digits two.yaml."
     )
 
 
