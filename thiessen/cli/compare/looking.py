@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from thiessen.cli.compare.reporting import figures_of, told, wishes
+from thiessen.cli.compare.reporting import told, wishes
 from thiessen.cli.compare.watching import watched
 from thiessen.cli.output import Form, Output, printed
 from thiessen.cli.studies import LOCAL, Server, connected
@@ -18,12 +18,7 @@ def plan(
     file: File,
     output: Output = Form.TABLE,
     server: Annotated[
-        str | None,
-        typer.Option(
-            envvar="THIESSEN_SERVER",
-            help="Address of a server that checks it too.",
-            show_default="none is asked",
-        ),
+        str | None, typer.Option(help="Address of a server that checks it too.", show_default="none is asked")
     ] = None,
 ) -> None:
     """Say what a comparison would search and cost; nothing is created.
@@ -104,7 +99,8 @@ def watch(
 
     with connected(server) as client:
         watched(lambda: client.comparison(name), terminal(), every)
-        told(client.report(name), wishes(None), figures_of(client, name))
+        found = client.report(name)
+    told(found, wishes(None))
 
 
 def profile(

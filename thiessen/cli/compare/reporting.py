@@ -1,6 +1,6 @@
 """The command that tells what came of a comparison, on the terminal and into files."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +12,6 @@ from thiessen.cli.failure import CommandFailed
 from thiessen.cli.studies import LOCAL, Server, connected
 
 if TYPE_CHECKING:
-    from thiessen.client import Client
     from thiessen.contract import ComparisonReport
 
 FORMS: Final = ("table", "json", "yaml", "markdown", "latex", "csv")
@@ -23,7 +22,6 @@ ENDINGS: Final[Mapping[str, str]] = {
     ".tex": "latex",
     ".csv": "csv",
 }
-FIGURES: Final = ("expected", "ends", "training", "sensitivity")
 
 Outputs = Annotated[
     list[str] | None,
@@ -53,7 +51,7 @@ def report(name: str, output: Outputs = None, server: Server = LOCAL) -> None:
     wanted = wishes(output)
     with connected(server) as client:
         found = client.report(name)
-        told(found, wanted, figures_of(client, name))
+    told(found, wanted)
 
 
 def wishes(outputs: Sequence[str] | None) -> list[Wish]:
@@ -61,27 +59,13 @@ def wishes(outputs: Sequence[str] | None) -> list[Wish]:
     return [_wish(each) for each in outputs or ("table",)]
 
 
-def figures_of(client: "Client", name: str) -> Callable[[], Sequence[Mapping[str, object]]]:
-    """Return what asks for the figures of a comparison."""
-    return lambda: [client.comparison_figure(name, figure) for figure in FIGURES]
-
-
-def told(
-    report: "ComparisonReport",
-    wanted: Sequence[Wish],
-    figures: Callable[[], Sequence[Mapping[str, object]]],
-) -> None:
+def told(report: "ComparisonReport", wanted: Sequence[Wish]) -> None:
     """Print a report, and write it into the files that are wanted. Raises CommandFailed."""
     for wish in wanted:
         if wish.form == "table":
             _print(report)
             continue
-        if wish.form == "html":
-            from thiessen.cli.compare.page import page
-
-            text = page(report, figures())
-        else:
-            text = _written(report, wish.form)
+        text = _written(report, wish.form)
         if wish.file is None:
             typer.echo(text, nl=not text.endswith("\n"))
         else:
@@ -121,6 +105,10 @@ def _written(report: "ComparisonReport", form: str) -> str:
     from thiessen.comparison import written
 
     match form:
+        case "html":
+            from thiessen.cli.compare.page import page
+
+            return page(report)
         case "markdown":
             return written.markdown(report)
         case "latex":

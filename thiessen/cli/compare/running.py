@@ -11,7 +11,7 @@ import typer
 
 from thiessen.cli.compare.here import Here, house
 from thiessen.cli.compare.looking import File
-from thiessen.cli.compare.reporting import Outputs, Wish, figures_of, told, wishes
+from thiessen.cli.compare.reporting import Outputs, Wish, told, wishes
 from thiessen.cli.compare.watching import watched
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.processes import forget_other_servers, stopped_by_signals
@@ -109,7 +109,7 @@ def _run(spec: "ComparisonSpec", wanted: Sequence[Wish], client: "Client", asked
     asked(lambda: client.create_comparison(spec))
     typer.echo(f"Dashboard: {client.url}/comparisons/{spec.name}")
     found = watched(lambda: asked(lambda: client.comparison(spec.name)), terminal(), EVERY)
-    told(asked(lambda: client.report(spec.name)), wanted, lambda: asked(figures_of(client, spec.name)))
+    told(asked(lambda: client.report(spec.name)), wanted)
     if found.state == "stopped":
         raise CommandFailed(f"{spec.name} was stopped before its end; the report is of what there is.")
 
