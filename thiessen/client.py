@@ -207,6 +207,16 @@ class Client:
         path = self._in_project("comparisons")
         return self._send(Comparisons, "GET", path, state=state, limit=limit, cursor=cursor)
 
+    def each_comparison(self, *, state: str | None = None) -> Iterator[Comparison]:
+        """Yield the project's comparisons without their searches, newest first."""
+        cursor = None
+        while True:
+            page = self.comparisons(state=state, cursor=cursor)
+            yield from page.comparisons
+            if page.next is None:
+                return
+            cursor = page.next
+
     def change_comparison(self, name: str, changes: ComparisonChanges) -> Comparison:
         """Pause, resume or stop all of it, give it more, or write on it.
 

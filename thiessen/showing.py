@@ -1,6 +1,6 @@
 """Figures for people: plotly draws what `thiessen.figures` made."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,3 +41,15 @@ def side_by_side(
 def page(figure: Mapping[str, Any], file: Path) -> None:
     """Write a page that shows a figure without a network. Raises ThiessenError without plotly."""
     shown(figure).write_html(file, include_plotlyjs=True, config={"displaylogo": False, "responsive": True})
+
+
+def pieces(figures: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return figures as pieces of one page without a network: the first one brings what draws them all.
+
+    Raises ThiessenError without plotly.
+    """
+    config = {"displaylogo": False, "responsive": True}
+    return [
+        shown(figure).to_html(full_html=False, include_plotlyjs=place == 0, config=config)
+        for place, figure in enumerate(figures)
+    ]

@@ -65,6 +65,7 @@ SAID = {
     "README.md": ["digits: completed", "Best configs of digits "],
     "docs/tutorial/first-study.md": [r"recorded (\S+)\nagain    \1\n"],
     "docs/how-to/any-program.md": ["train: 40 of 40 trials have ended"],
+    "docs/how-to/compare.md": ["The report of three-optimizers is in table.tex", "Over 2 workloads"],
     "docs/how-to/own-strategy.md": [r"\d\d passed", "A draw by the rule of around_best"],
 }
 
@@ -158,6 +159,11 @@ def another_page(name, page, block):
     return lambda session: (session.folder / name).write_text(blocks((HOUSE / page).read_text())[block].text)
 
 
+def with_files(*writers):
+    """Return what writes several files."""
+    return lambda session: [write(session) for write in writers]
+
+
 def a_server(session):
     session.shell("thiessen serve --database sqlite:///here.db")
 
@@ -228,7 +234,10 @@ def a_network_of_its_own(session):
 LR = {"lr": {"type": "float", "low": 0.001, "high": 1.0}}
 WITH_POSTGRESQL = {f"docs/how-to/{name}.md" for name in ("compose", "kubernetes", "operate", "postgresql")}
 BEGINS = {
-    "README.md": another_page("fit.py", "docs/how-to/any-program.md", 0),
+    "README.md": with_files(
+        another_page("fit.py", "docs/how-to/any-program.md", 0),
+        another_page("three-optimizers.toml", "docs/how-to/compare.md", 0),
+    ),
     "docs/how-to/compose.md": a_database,
     "docs/how-to/export.md": with_study("digits", finished=3),
     "docs/how-to/figures.md": with_study("digits", finished=5, hidden={"type": "int", "low": 0, "high": 9}),

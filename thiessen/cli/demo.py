@@ -1,10 +1,6 @@
 """A real study from nothing: a server, a worker, some trained networks, a table of the best."""
 
 import json
-import os
-import re
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,6 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from thiessen.cli.failure import CommandFailed
+from thiessen.cli.processes import (
+    POLL_SECONDS,
+    Process,
+    address,
+    forget_other_servers,
+    made,
+    running,
+    stopped_by_signals,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,10 +29,7 @@ if TYPE_CHECKING:
     from thiessen.contract import Study, StudySpec
 
 STUDY: Final = "digits-sgd"
-START_SECONDS: Final = 60.0  # a cold disk can make the first import of torch slow
 STALL_SECONDS: Final = 120.0
-STOP_SECONDS: Final = 20.0
-POLL_SECONDS: Final = 0.2
 
 
 def register(commands: typer.Typer) -> None:
@@ -51,17 +53,16 @@ def demo(
     from thiessen.cli.studies import connected
     from thiessen.cli.tables import ranking, terminal
 
-    for name in ("THIESSEN_TOKEN", "THIESSEN_REQUIRE_TOKENS"):
-        os.environ.pop(name, None)  # meant for another server: this one is its own
+    forget_other_servers()
     console = terminal()
-    with _stopped_by_signals(), _home(folder) as home:
+    with stopped_by_signals(), _home(folder) as home:
         database = f"sqlite:///{home}/demo.db"
-        with _process(home, "serve", "--port", str(port), "--database", database) as server:
-            address = _address(server, home)
+        with running(home, "serve", "--port", str(port), "--database", database) as server:
+            url = _address(server)
             # One thread: on networks this small more of them only wait for each other.
-            worker = ("worker", "--server", address, "--threads", "1")
-            console.print(f"Dashboard: {address}/studies/{STUDY}")
-            with connected(address) as client, _process(home, *worker) as training:
+            worker = ("worker", "--server", url, "--threads", "1")
+            console.print(f"Dashboard: {url}/studies/{STUDY}")
+            with connected(url) as client, running(home, *worker) as training:
                 study = client.create_study(_spec(trials))
                 _watch(client, study, training, console)
                 best = client.best(STUDY)
@@ -69,7 +70,7 @@ def demo(
             console.print(f"Best: loss {best[0].loss!r} from seed {best[0].seed} with", soft_wrap=True)
             console.print(json.dumps(best[0].config), soft_wrap=True, highlight=False)
             if sys.stdin.isatty() and sys.stdout.isatty():
-                console.print(f"The dashboard stays at {address}/studies/{STUDY} until you press Ctrl-C.")
+                console.print(f"The dashboard stays at {url}/studies/{STUDY} until you press Ctrl-C.")
                 _until_interrupted(server)
 
 
@@ -93,7 +94,7 @@ def _spec(trials: int) -> "StudySpec":
     )
 
 
-def _watch(client: "Client", study: "Study", worker: "subprocess.Popen[bytes]", console: "Console") -> None:
+def _watch(client: "Client", study: "Study", worker: Process, console: "Console") -> None:
     """Show progress until the study is completed. Raises CommandFailed when it cannot get there."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -108,7 +109,7 @@ def _watch(client: "Client", study: "Study", worker: "subprocess.Popen[bytes]", 
         bar = progress.add_task("training", total=study.max_trials, best="")
         finished, moved_at = 0, time.monotonic()
         while study.state != "completed":
-            if worker.poll() is not None:
+            if worker.ended is not None:
                 raise CommandFailed("the worker stopped before the study was completed.")
             if time.monotonic() - moved_at > STALL_SECONDS:
                 raise CommandFailed(f"no trial has finished for {STALL_SECONDS:.0f} seconds.")
@@ -125,84 +126,22 @@ def _watch(client: "Client", study: "Study", worker: "subprocess.Popen[bytes]", 
 def _home(folder: Path | None) -> Iterator[Path]:
     """Yield a folder for the database and the logs; a temporary one is removed afterwards."""
     if folder is not None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CommandFailed(f"cannot use {folder}: {error.strerror}. Choose another --folder.") from error
-        yield folder
+        yield made(folder)
         return
     with tempfile.TemporaryDirectory(prefix="thiessen-demo-") as temporary:
         yield Path(temporary)
 
 
-@contextmanager
-def _process(home: Path, *command: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run one of our commands until the block ends; if the block fails, show the end of its log."""
-    log = home / f"{command[0]}.log"
-    # -P: a folder named `app` where the user happens to stand must not be imported.
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "thiessen.cli", *command],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C reaches this process alone, which then stops them in order
-        )
+def _address(server: Process) -> str:
     try:
-        yield process
+        return address(server)
     except CommandFailed as failure:
-        tail = log.read_text(errors="replace").strip().splitlines()[-5:]
-        if not tail:
+        if server.ended is None:
             raise
-        raise CommandFailed(f"{failure}\n  {command[0]}: " + "\n  ".join(tail)) from failure
-    finally:
-        _stop(process)
+        raise CommandFailed(f"{failure} With make, choose a port by: make demo PORT=8010") from failure
 
 
-def _stop(process: "subprocess.Popen[bytes]") -> None:
-    process.terminate()
-    try:
-        process.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _address(server: "subprocess.Popen[bytes]", home: Path) -> str:
-    """Return where the server says it listens, once it is ready. Raises CommandFailed."""
-    from thiessen.client import Client
-
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if server.poll() is not None:
-            raise CommandFailed(
-                "the server could not start. With make, choose a port by: make demo PORT=8010"
-            )
-        found = re.search(r"Serving at (http://\S+)", (home / "serve.log").read_text(errors="replace"))
-        if found:
-            with Client(found[1]) as client:
-                if client.is_ready():
-                    return found[1]
-        time.sleep(POLL_SECONDS)
-    raise CommandFailed(f"the server was not ready after {START_SECONDS:.0f} seconds.")
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """Let a termination end the demo as Ctrl-C does: everything it started is stopped."""
-
-    def interrupt(number: int, frame: object) -> None:
-        del number, frame
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _until_interrupted(server: "subprocess.Popen[bytes]") -> None:
+def _until_interrupted(server: Process) -> None:
     try:
         server.wait()
     except KeyboardInterrupt:

@@ -1,15 +1,16 @@
-"""Study files: TOML, YAML or JSON by what they end in."""
+"""Files of studies and of comparisons: TOML, YAML or JSON by what they end in."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from thiessen.cli.failure import CommandFailed
+from thiessen.comparison.text import read as read_comparison
 from thiessen.study_text import Kind, WrongText
 from thiessen.study_text import read as read_text
 
 if TYPE_CHECKING:
-    from thiessen.contract import StudySpec
+    from thiessen.contract import ComparisonSpec, StudySpec
 
 KINDS: Final[Mapping[str, Kind]] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
@@ -17,9 +18,21 @@ KINDS: Final[Mapping[str, Kind]] = {".yaml": "yaml", ".yml": "yaml", ".json": "j
 def read(file: Path) -> "StudySpec":
     """Return the study of a file. Raises CommandFailed, which says in which line what is wrong."""
     try:
-        return read_text(_text(file), KINDS.get(file.suffix, "toml"), file.stem)
+        return read_text(_text(file), _kind(file), file.stem)
     except WrongText as error:
         raise CommandFailed(f"{file} {error}") from error
+
+
+def comparison(file: Path) -> "ComparisonSpec":
+    """Return the comparison of a file, which names it where it has no name. Raises CommandFailed."""
+    try:
+        return read_comparison(_text(file), _kind(file), file.stem)
+    except WrongText as error:
+        raise CommandFailed(f"{file} {error}") from error
+
+
+def _kind(file: Path) -> Kind:
+    return KINDS.get(file.suffix, "toml")
 
 
 def _text(file: Path) -> str:

@@ -38,12 +38,10 @@ class Table:
 
 def markdown(report: ComparisonReport) -> str:
     """Return the report as a page of GitHub's Markdown."""
-    checks = Table("What a fair comparison has", "", ["", "", "here"], _checks(report))
-    tables = [*_numbers(report), _configs(report), checks]
-    parts = [f"# {_marked(report.name)}", _marked(_summary(report)), *_bullets(report.says)]
+    parts = [f"# {_marked(report.name)}", _marked(summary(report)), *_bullets(report.says)]
     if report.pairs:
         parts += ["## Two by two", *_bullets([pair.says for pair in report.pairs])]
-    for table in tables:
+    for table in tables(report):
         parts += [f"## {table.title}", *([table.about] if table.about else []), _markdown_table(table)]
     return "\n\n".join(parts) + "\n"
 
@@ -52,7 +50,7 @@ def latex(report: ComparisonReport) -> str:
     """Return the report as LaTeX, to be put into a document; it needs no package."""
     says = [*report.says, *(pair.says for pair in report.pairs)]
     checks = [f"{name}: {is_met}; {told}" for name, is_met, told in _checks(report)]
-    parts = [_tex(_summary(report)), *_items(says), *map(_latex_table, _numbers(report)), *_items(checks)]
+    parts = [_tex(summary(report)), *_items(says), *map(_latex_table, numbers(report)), *_items(checks)]
     return f"% {_tex(report.name)}\n" + "\n\n".join(parts) + "\n"
 
 
@@ -71,7 +69,8 @@ class _Lines(list[str]):
     write = list.append
 
 
-def _summary(report: ComparisonReport) -> str:
+def summary(report: ComparisonReport) -> str:
+    """Return what all arms had alike, and what it cost."""
     spent = report.spent
     updates = "" if spent.updates is None else f", {count(spent.updates, 'update')}"
     seconds = "" if spent.seconds is None else f", {short(spent.seconds)} seconds of training"
@@ -83,7 +82,14 @@ def _summary(report: ComparisonReport) -> str:
     )
 
 
-def _numbers(report: ComparisonReport) -> list[Table]:
+def tables(report: ComparisonReport) -> list[Table]:
+    """Return all that a report has in tables; the last one says how fair it is."""
+    checks = Table("What a fair comparison has", "", ["", "", "here"], _checks(report))
+    return [*numbers(report), _configs(report), checks]
+
+
+def numbers(report: ComparisonReport) -> list[Table]:
+    """Return what the arms came to."""
     return [_headlines(report), _searches(report), _reached(report)]
 
 

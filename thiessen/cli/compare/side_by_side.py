@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from thiessen.contract import History, Study
 
 
-def register(commands: typer.Typer) -> None:
-    """Add the command."""
-    commands.command()(compare)
-
-
 def compare(
     studies: Annotated[list[str], typer.Argument(metavar="STUDY...", help="Two or more.")],
     output: Output = Form.TABLE,
@@ -25,13 +20,17 @@ def compare(
 ) -> None:
     """Show studies side by side, and say where their budgets or trials are not alike.
 
-    Example: thiessen compare digits-random digits-biased
+    Without the word `studies` it is the same.
+
+    Example: thiessen compare studies digits-random digits-biased
     """
     from thiessen.cli.tables import comparison
 
     names = list(dict.fromkeys(studies))
     if len(names) < 2:
-        raise CommandFailed(f"{names[0]} alone cannot be compared: name two studies or more.")
+        raise CommandFailed(
+            f"{names[0]} alone cannot be compared: name two studies or more, or the file of a comparison."
+        )
     with connected(server) as client:
         known = [_facts(client.study(name), client.history(name)) for name in names]
     printed(known, output, lambda: comparison(known))
