@@ -3,10 +3,12 @@
 import json
 import os
 import platform
+import re
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -14,6 +16,7 @@ from experiments import page
 from experiments.catalogue import ALL, EXPERIMENTS
 from experiments.experiment import SIZES, Experiment, Size, as_json
 
+NUMBERS: Final = r"\[[-+\d.,\se]*(?:null[-+\d.,\se]*)*\]"
 commands = typer.Typer(no_args_is_help=True, help="Run the experiments of the originals again.")
 
 
@@ -81,10 +84,16 @@ def _run(experiment: Experiment, size: Size) -> None:
     }
     page.RESULTS.mkdir(exist_ok=True)
     file = page.RESULTS / f"{experiment.name}.json"
-    file.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    file.write_text(_as_text(document))
     for claim in result.claims:
         typer.echo(f"  {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.says} ({claim.told})")
     typer.echo(f"  {seconds:.0f} s")
+
+
+def _as_text(document: Mapping[str, Any]) -> str:
+    """Return it as JSON, a list of numbers in one line."""
+    text = json.dumps(document, indent=1, ensure_ascii=False)
+    return re.sub(NUMBERS, lambda found: " ".join(found[0].split()), text) + "\n"
 
 
 def _pages() -> None:

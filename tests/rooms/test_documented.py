@@ -142,6 +142,7 @@ def test_the_readme_names_every_room_and_how_to_run_the_tests():
         "optimizers",
         "migrations",
         "tests",
+        "experiments",
         "benchmarks",
         "chores",
         "docs",

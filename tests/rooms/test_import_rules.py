@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 HOUSE = Path(__file__).parents[2]
-ROOMS = ("thiessen", "app", "worker", "optimizers")
+ROOMS = ("thiessen", "app", "worker", "optimizers", "experiments")
 
 PURE = "The search is pure"
 DRAWN = "Figures are pure"
@@ -15,6 +15,7 @@ LIGHT = "What users import stays light"
 SERVER = "The server neither trains nor calls itself"
 WORKER = "The worker speaks HTTP only"
 ALONE = "The optimizers stand alone"
+EXPERIMENTS = "Experiments are made of the rest"
 SQL = "Only storage speaks SQL"
 LAYERS = "The rooms of the server stand on each other"
 
@@ -76,6 +77,7 @@ def test_the_rules_hold(house):
         ("worker/daemon.py", "import sqlalchemy", WORKER),
         ("optimizers/curvature/factor.py", "from thiessen.space import Space", ALONE),
         ("optimizers/solvers/cholesky.py", "import numpy", ALONE),
+        ("worker/tasks/network.py", "from experiments.spread import spread", EXPERIMENTS),
         ("app/lifecycle/lease.py", "from sqlalchemy import text", SQL),
         ("app/main.py", "import alembic", SQL),
         ("app/domain/errors.py", "import sqlalchemy.orm", SQL),
