@@ -3,16 +3,19 @@
 import json
 import os
 import platform
+import re
 import time
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from experiments import page
 from experiments.catalogue import ALL, EXPERIMENTS
 from experiments.experiment import SIZES, Experiment, Size, as_json
+
+NUMBERS: Final = re.compile(r'\[\n([^]["{}]*)\n *\]')  # a list of nothing else, as `indent` writes it
 
 commands = typer.Typer(no_args_is_help=True, help="Run the experiments of the originals again.")
 
@@ -81,10 +84,14 @@ def _run(experiment: Experiment, size: Size) -> None:
     }
     page.RESULTS.mkdir(exist_ok=True)
     file = page.RESULTS / f"{experiment.name}.json"
-    file.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    file.write_text(NUMBERS.sub(_on_one_line, json.dumps(document, indent=1, ensure_ascii=False)) + "\n")
     for claim in result.claims:
         typer.echo(f"  {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.says} ({claim.told})")
     typer.echo(f"  {seconds:.0f} s")
+
+
+def _on_one_line(numbers: re.Match[str]) -> str:
+    return f"[{' '.join(numbers[1].split())}]"
 
 
 def _pages() -> None:

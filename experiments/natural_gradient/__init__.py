@@ -1,0 +1,8 @@
+"""Experiments on natural gradients, and on what their metric is taken over."""
+
+from typing import Final
+
+from experiments.experiment import Experiment
+from experiments.natural_gradient import autoencoder_paths, restricted_mnist
+
+ALL: Final[tuple[Experiment, ...]] = (autoencoder_paths.EXPERIMENT, restricted_mnist.EXPERIMENT)
