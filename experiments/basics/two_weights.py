@@ -370,10 +370,10 @@ EXPERIMENT: Final = Experiment(
     "the smallest network where each is to be seen?",
     reported="One case, x = 1 and y = 1.5, and `C = (w₁ w₂ - 1.5)² + 0.04 (w₁² + w₂²)`. Figures show "
     "gradient descent with rate 0.25 (too slow) and 0.35 (oscillates), Newton's method (oscillates less, "
-    "points the wrong way in places), momentum, and momentum with noisy gradients. If w₁ is doubled and w₂ halved, the "
-    "output stays and the gradient of w₂ doubles. Learning stops at critical points; the signs of the "
-    "Hessian's eigenvalues tell which are saddles; noise helps to escape them. There are no numbers, and no "
-    "starts are told.",
+    "points the wrong way in places), momentum, and momentum with noisy gradients. If w₁ is doubled and w₂ "
+    "halved, the output stays and the gradient of w₂ doubles. Learning stops at critical points; the signs "
+    "of the Hessian's eigenvalues tell which are saddles; noise helps to escape them. There are no numbers, "
+    "and no starts are told.",
     here={
         "small": "The same network of two linear units, in double precision, with our `Newton` and torch's "
         "gradient descent; the constants of the landscape follow from its formula.",

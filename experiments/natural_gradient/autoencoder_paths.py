@@ -293,9 +293,9 @@ EXPERIMENT: Final = Experiment(
     "Fisher matrix and by the covariance of gradients, go different ways to different minima?",
     reported="An autoencoder with one hidden unit, error `(x - w·σ(wx + b) + b)²`, 100 steps from each of "
     "two starts. The figure shows that each method takes its own path. Two things are said of it: the "
-    "natural step can be smaller than that of the gradient where Newton's is larger, and its direction can be quite "
-    "another, which can lead to another minimum. Rates and damping: gradient descent 0.1; Fisher 0.5 and "
-    "+ 0.01 I; covariance 1 and + I; Newton 1 and + I.",
+    "natural step can be smaller than that of the gradient where Newton's is larger, and its direction can "
+    "be quite another, which can lead to another minimum. Rates and damping: gradient descent 0.1; Fisher "
+    "0.5 and + 0.01 I; covariance 1 and + I; Newton 1 and + I.",
     here={
         "small": "The same, with the published rates and damping, on 50 inputs drawn uniformly from [0, 1]. "
         "All matrices are those of our library, 2 x 2 and inverted exactly, in double precision.",

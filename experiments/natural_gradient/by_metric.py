@@ -155,6 +155,6 @@ def _optimizer(training: Training, model: Any, data: Dataset, train: Tensor, str
 
 
 def _drawn(inputs: Tensor, streams: Streams) -> Callable[[Tensor], Tensor]:
-    """Return what gives for a batch as many of these inputs, all of them in a random order, again and again."""
+    """Return what gives as many of these inputs as a batch has, in a random order, again and again."""
     batches = Batches(len(inputs), streams("metric"))
     return lambda batch: inputs[batches.take(len(batch)).to(inputs.device)]

@@ -200,8 +200,8 @@ EXPERIMENT: Final = Experiment(
     rows=[198],
     source="R. Pascanu and Y. Bengio, *Revisiting Natural Gradient for Deep Networks* (2014), section 5, "
     "section 8.5, figure 4 and table 1",
-    asks="The Fisher matrix needs no targets. Does a network that has few labelled cases err less on new ones "
-    "when the metric is taken over other inputs than those of the gradient, unlabeled ones above all?",
+    asks="The Fisher matrix needs no targets. Does a network that has few labelled cases err less on new "
+    "ones when the metric is taken over other inputs than those of the gradient, unlabeled ones above all?",
     reported="""An MLP 784-1500-10 on a part of MNIST; batches of 2500 and 2000 updates for natural gradients,
 of 250 and 40,000 updates for mini-batch gradient descent (MSGD); constant rates.
 
