@@ -1,5 +1,6 @@
 """Few labelled cases: the metric over the same batch, over another one, over unlabeled inputs."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
@@ -131,7 +132,7 @@ def claims(found: Mapping[str, Sequence[Outcome]]) -> list[Claim]:
 def _difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """Return the mean difference of pairs, and its standard error."""
     apart = [a - b for a, b in zip(first, second, strict=True)]
-    return mean(apart), stdev(apart) / len(apart) ** 0.5
+    return mean(apart), stdev(apart) / math.sqrt(len(apart))
 
 
 def _is_resolved(pair: tuple[float, float]) -> bool:
