@@ -2,7 +2,12 @@
 
 from typing import Final
 
-from experiments.basics import two_weights
+from experiments.basics import depth_and_scale, normalised_rates, overfitting, two_weights
 from experiments.experiment import Experiment
 
-ALL: Final[tuple[Experiment, ...]] = (two_weights.EXPERIMENT,)
+ALL: Final[tuple[Experiment, ...]] = (
+    two_weights.EXPERIMENT,
+    depth_and_scale.EXPERIMENT,
+    normalised_rates.EXPERIMENT,
+    overfitting.EXPERIMENT,
+)
