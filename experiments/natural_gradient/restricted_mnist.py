@@ -1,6 +1,5 @@
 """Few labelled cases: the metric over the same batch, over another one, over unlabeled inputs."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
@@ -8,6 +7,7 @@ from typing import Final
 
 from experiments.experiment import Cell, Claim, Experiment, Line, Panel, Picture, Result, Size, Table
 from experiments.natural_gradient.by_metric import Method, Outcome, Training, outcome
+from experiments.natural_gradient.paired import difference
 from experiments.spread import spread
 from worker.models.named import NETWORKS
 
@@ -101,9 +101,9 @@ def claims(found: Mapping[str, Sequence[Outcome]]) -> list[Claim]:
     errors = {name: [each.test_error[-1] for each in ended] for name, ended in found.items()}
     natural = [name for name in found if name != "MSGD"]
     best = min(errors, key=lambda name: mean(errors[name]))
-    apart = {name: _difference(errors[name], errors["MSGD"]) for name in natural}
-    unlabeled = _difference(errors["KL, unlabeled"], errors[PLAIN])
-    different = _difference(errors["KL, different batch"], errors[PLAIN])
+    apart = {name: difference(errors[name], errors["MSGD"]) for name in natural}
+    unlabeled = difference(errors["KL, unlabeled"], errors[PLAIN])
+    different = difference(errors["KL, different batch"], errors[PLAIN])
     return [
         Claim(
             says=f"All five methods learn the labelled cases: training loss below {FEW}.",
@@ -112,35 +112,21 @@ def claims(found: Mapping[str, Sequence[Outcome]]) -> list[Claim]:
         ),
         Claim(
             says="The metric over unlabeled inputs gives the lowest test error of all.",
-            holds=best == "KL, unlabeled" and _is_resolved(unlabeled),
+            holds=best == "KL, unlabeled" and unlabeled.is_below,
             told=f"lowest is {best} with {100 * mean(errors[best]):.2f} %; unlabeled less same batch: "
-            f"{_written(unlabeled)}",
+            f"{unlabeled}",
         ),
         Claim(
             says="The metric over a different batch gives a lower test error than over the same one.",
-            holds=different[0] < 0 and _is_resolved(different),
-            told=_written(different),
+            holds=different.is_below,
+            told=str(different),
         ),
         Claim(
             says="Every natural gradient gives a lower test error than MSGD.",
-            holds=all(pair[0] < 0 and _is_resolved(pair) for pair in apart.values()),
-            told="; ".join(f"{name}: {_written(pair)}" for name, pair in apart.items()),
+            holds=all(pair.is_below for pair in apart.values()),
+            told="; ".join(f"{name}: {pair}" for name, pair in apart.items()),
         ),
     ]
-
-
-def _difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """Return the mean difference of pairs, and its standard error."""
-    apart = [a - b for a, b in zip(first, second, strict=True)]
-    return mean(apart), stdev(apart) / math.sqrt(len(apart))
-
-
-def _is_resolved(pair: tuple[float, float]) -> bool:
-    return abs(pair[0]) > 2 * pair[1]
-
-
-def _written(pair: tuple[float, float]) -> str:
-    return f"{100 * pair[0]:+.2f} ± {100 * pair[1]:.2f} points"
 
 
 def _table(found: Mapping[str, Sequence[Outcome]]) -> Table:
@@ -159,14 +145,14 @@ def _table(found: Mapping[str, Sequence[Outcome]]) -> Table:
 def _pairs(found: Mapping[str, Sequence[Outcome]]) -> Table:
     plain = [each.test_error[-1] for each in found[PLAIN]]
     pairs = {
-        name: _difference([each.test_error[-1] for each in ended], plain)
+        name: difference([each.test_error[-1] for each in ended], plain)
         for name, ended in found.items()
         if name != PLAIN
     }
     return Table(
         title=f"Test error less that of {PLAIN}, seed by seed, in percentage points",
         head=["method", "mean difference", "standard error"],
-        rows=[[name, 100 * apart, 100 * error] for name, (apart, error) in pairs.items()],
+        rows=[[name, 100 * pair.mean, 100 * pair.error] for name, pair in pairs.items()],
     )
 
 
