@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim import SGD
 
+from experiments.device import device_for
 from experiments.experiment import Cell, Claim, Experiment, Line, Panel, Picture, Result, Size, Table
-from experiments.natural_gradient.by_metric import device_for
 from optimizers import CrossEntropy
 from worker.datasets import Dataset, Part, load
 from worker.models.perceptron import perceptron

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 import torch
 from torch import Tensor
 
+from experiments.device import device_for
 from experiments.experiment import Size
 from optimizers import CovarianceNaturalGradient, CrossEntropy, TruncatedNaturalGradient
 from optimizers.step import Step
@@ -112,11 +113,6 @@ def outcome(training: Training) -> Outcome:
     except Diverged:
         is_finite = False
     return _outcome(alone.curve, training.updates, is_finite=is_finite)
-
-
-def device_for(size: Size) -> torch.device:
-    """Return where to train: small trainings on the CPU, so that they are the same everywhere."""
-    return torch.device("cuda" if size == "full" and torch.cuda.is_available() else "cpu")
 
 
 def _outcome(curve: Sequence[tuple[int, Mapping[str, float]]], updates: int, *, is_finite: bool) -> Outcome:

@@ -9,8 +9,8 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from experiments.device import device_for
 from experiments.experiment import Cell, Claim, Experiment, Line, Panel, Picture, Result, Size, Table
-from experiments.natural_gradient.by_metric import device_for
 from experiments.spread import spread
 from optimizers import CrossEntropy, TruncatedNaturalGradient
 from worker.datasets.deformed import HELD_OUT_SEED, STREAM_SEED, DigitStream

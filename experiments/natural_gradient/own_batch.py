@@ -46,15 +46,6 @@ class Setup:
     batches: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """A network and a batch."""
-
-    setup: Setup
-    network: int
-    batch: int
-
-
 SETUPS: Final[Mapping[Size, Setup]] = {
     "small": Setup(dataset="digits", labelled=1200, hidden=20, networks=10, batches=10),
     "full": Setup(dataset="mnist", labelled=50_000, hidden=100, networks=20, batches=20),
@@ -80,12 +71,8 @@ def run(size: Size) -> Result:
 
 def pairs(setup: Setup) -> Pairs:
     """Return by metric and damping the changes of the loss, of the batch and of the held-out cases."""
-    cases = [
-        Case(setup=setup, network=network, batch=batch)
-        for network in range(setup.networks)
-        for batch in range(setup.batches)
-    ]
-    found = spread(changes, cases)
+    cases = [(setup, network) for network in range(setup.networks)]
+    found = [each for of_network in spread(changes, cases) for each in of_network]
     return {
         metric: {
             damping: (
@@ -98,25 +85,38 @@ def pairs(setup: Setup) -> Pairs:
     }
 
 
-def changes(case: Case) -> Changes:
-    """Return what one step by each metric and damping does to both losses."""
-    data = load(case.setup.dataset, validation=False)
+def changes(case: tuple[Setup, int]) -> list[Changes]:
+    """Return for each batch of one network what a step by each metric and damping does to both losses."""
+    setup, seed = case
+    data = load(setup.dataset, validation=False)
     train = Part(data.train.inputs.double(), data.train.targets)
     test = Part(data.test.inputs.double(), data.test.targets)
-    model = a_network(case.setup, train, case.network)
-    stream = Generator().manual_seed(case.batch)
-    rows = torch.randperm(case.setup.labelled, generator=stream)
-    poor = case.setup.labelled + torch.randperm(len(train) - case.setup.labelled, generator=stream)
-    metrics = {
+    model = a_network(setup, train, seed)
+    found: list[Changes] = []
+    for number in range(setup.batches):
+        rows = drawn(setup, len(train), number)
+        batch = Part(train.inputs[rows[SAME]], train.targets[rows[SAME]])
+        found.append(
+            {
+                metric: {
+                    damping: change(model, batch, test, train.inputs[taken], damping) for damping in DAMPINGS
+                }
+                for metric, taken in rows.items()
+            }
+        )
+    return found
+
+
+def drawn(setup: Setup, cases: int, seed: int) -> dict[str, Tensor]:
+    """Return by metric the numbers of its cases; those of the same batch are the gradient's too."""
+    stream = Generator().manual_seed(seed)
+    rows = torch.randperm(setup.labelled, generator=stream)
+    poor = setup.labelled + torch.randperm(cases - setup.labelled, generator=stream)
+    return {
         SAME: rows[:BATCH],
         OTHER: rows[BATCH : 2 * BATCH],
         MANY: rows[BATCH : (1 + LARGER) * BATCH],
         UNLABELED: poor[:BATCH],
-    }
-    batch = Part(train.inputs[rows[:BATCH]], train.targets[rows[:BATCH]])
-    return {
-        metric: {damping: change(model, batch, test, train.inputs[taken], damping) for damping in DAMPINGS}
-        for metric, taken in metrics.items()
     }
 
 

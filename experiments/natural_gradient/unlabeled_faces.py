@@ -53,9 +53,9 @@ SETUPS: Final[Mapping[Size, Setup]] = {
         convolution=Convolution(filters=8, kernel=4),
         sizes=(64, 32, 10),
         batch_size=96,
-        updates=60,
-        schedule={"lr_schedule": "inverse_after", "lr_after": 40, "lr_scale": 4.0},
-        seeds=6,
+        updates=40,
+        schedule={"lr_schedule": "inverse_after", "lr_after": 25, "lr_scale": 3.0},
+        seeds=5,
     ),
     "full": Setup(
         convolution=Convolution(filters=300, kernel=4),
@@ -178,8 +178,8 @@ The text says that convergence on the training cases is slower with unlabeled on
 different batch, the covariance and MSGD too, without numbers.""",
     here={
         "small": "1,500 digits and 4,800 poorer unlabeled ones; 8 filters of 4 x 4, layers of 64 and 32; 96 "
-        "cases for the gradient and 48 unlabeled ones; 60 updates, of which the rate falls over the last 20. "
-        "Six pairs of trainings with the same seeds.",
+        "cases for the gradient and 48 unlabeled ones; 40 updates, of which the rate falls over the last 15. "
+        "Five pairs of trainings with the same seeds.",
         "full": "The same digits (the faces are not public) with 300 filters, layers of 2048 and 1024, 960 "
         "and 480 cases, 2,000 updates and ten pairs.",
     },
