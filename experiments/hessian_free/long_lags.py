@@ -44,13 +44,11 @@ PLANS: Final[Mapping[Size, Mapping[str, Plan]]] = {
         "addition": Plan(lengths=(10,), seeds=2, units=30, most=2_000),
         "multiplication": Plan(lengths=(10,), seeds=2, units=30, most=2_000),
         "random_permutation": Plan(lengths=(10,), seeds=2, units=30, most=1_000),
-        "exclusive_or": Plan(lengths=(20, 10), seeds=2, units=30, most=2_000),
+        "exclusive_or": Plan(lengths=(10,), seeds=2, units=30, most=2_000),
         "temporal_order": Plan(lengths=(20, 10), seeds=2, units=30, most=1_000),
         "temporal_order_3_bit": Plan(lengths=(20, 10), seeds=2, units=30, most=1_000),
     },
-    "full": {
-        name: _full(30, 50, 100, 150, 200) for name in NAMES
-    },
+    "full": {name: _full(30, 50, 100, 150, 200) for name in NAMES},
 }
 
 

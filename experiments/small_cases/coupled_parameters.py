@@ -44,7 +44,9 @@ def newton_points(a: float) -> Iterable[Tensor]:
 def steps_needed(points: Iterable[Tensor]) -> int:
     """Return after how many steps the distance to the minimum is a millionth of the first."""
     return next(
-        number for number, point in enumerate(points) if float(point.norm()) <= REDUCTION * float(START.norm())
+        number
+        for number, point in enumerate(points)
+        if float(point.norm()) <= REDUCTION * float(START.norm())
     )
 
 
@@ -149,12 +151,12 @@ EXPERIMENT: Final = Experiment(
     asks="In a narrow valley that lies across the axes, each parameter alone is steep, and both together are "
     "not. How much does a method lose that knows the curvature of each parameter alone, and how much does "
     "damping in units of that diagonal hold back?",
-    reported="With B = u uᵀ + a v vᵀ, u = (-1, 1), v = (1, 1), both diagonal entries are a + 1 (a = 15 in the "
-    "figure, 10⁴ in the text): a diagonal method must be as careful along u as along v. In figures alone, "
-    "without numbers; those of the claims follow from the matrix.",
+    reported="With B = u uᵀ + a v vᵀ, u = (-1, 1), v = (1, 1), both diagonal entries are a + 1 (a = 15 in "
+    "the figure, 10⁴ in the text): a diagonal method must be as careful along u as along v. In figures "
+    "alone, without numbers; those of the claims follow from the matrix.",
     here={
-        "small": "The same quadratic as a linear network, a of 3, 15 and 50, by `DiagonalNewton` with the exact "
-        "diagonal and by `GaussNewton`, both undamped; float64.",
+        "small": "The same quadratic as a linear network, a of 3, 15 and 50, by `DiagonalNewton` with the "
+        "exact diagonal and by `GaussNewton`, both undamped; float64.",
         "full": "As the small one, a up to 10⁴.",
     },
     run=run,

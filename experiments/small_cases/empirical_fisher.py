@@ -51,8 +51,8 @@ def run(size: Size) -> Result:
                 told=", ".join(f"{found:.1e} after 60 updates at {lr:g}" for lr, found in others.items()),
             ),
             Claim(
-                says="With the squared gradient in its place, to any power from ½ to 1, a constant rate does not "
-                "converge.",
+                says="With the squared gradient in its place, to any power from ½ to 1, a constant rate does "
+                "not converge.",
                 holds=all(tail > 1e-3 for tail in tails.values()),
                 told="the largest distance of the later half is "
                 + ", ".join(f"{tail:.3f} at ξ = {exponent:g}" for exponent, tail in tails.items()),
@@ -106,13 +106,14 @@ EXPERIMENT: Final = Experiment(
     rows=(204,),
     source='James Martens, "Second-order optimization for neural networks" (University of Toronto, 2016), '
     "section 5.6.1",
-    asks="The empirical Fisher matrix, the second moment of the gradients, vanishes where the gradients do. What "
-    "does that do to an iteration near a minimum?",
-    reported="On h = ½ θ² the Fisher matrix is 1 and the empirical one θ². With the former the iteration contracts by "
-    "|1 - α| for any constant rate below 2; with the latter to a power from ½ to 1 it does not converge, unless the "
-    "power is below 1 and the rate goes to 0 fast enough.",
+    asks="The empirical Fisher matrix, the second moment of the gradients, vanishes where the gradients do. "
+    "What does that do to an iteration near a minimum?",
+    reported="On h = ½ θ² the Fisher matrix is 1 and the empirical one θ². With the former the iteration "
+    "contracts by |1 - α| for any constant rate below 2; with the latter to a power from ½ to 1 it does not "
+    "converge, unless the power is below 1 and the rate goes to 0 fast enough.",
     here={
-        "small": "`DiagonalNewton` with either diagonal, undamped, 100 updates at lr = 0.1 from θ = 1.03; float64.",
+        "small": "`DiagonalNewton` with either diagonal, undamped, 100 updates at lr = 0.1 from θ = 1.03; "
+        "float64.",
         "full": "The same with 5,000 updates.",
     },
     run=run,

@@ -63,7 +63,9 @@ def run(size: Size) -> Result:
         for radius in RADII
     }
     rates = {key: growth(lengths, found) for key, found in norms.items()}
-    exact = max(abs(rates[name, r] / r - 1) for name in ("one linear unit", "orthogonal, linear") for r in RADII)
+    exact = max(
+        abs(rates[name, r] / r - 1) for name in ("one linear unit", "orthogonal, linear") for r in RADII
+    )
     rough = max(abs(rates["Gaussian, linear", r] / r - 1) for r in RADII)
     bent = [rates["orthogonal, tanh", r] for r in RADII]
     spread = norms["one linear unit", 1.1][-1] / norms["one linear unit", 0.9][-1]
@@ -97,8 +99,8 @@ def run(size: Size) -> Result:
         pictures=[
             Picture(
                 name="left",
-                says="The derivative of the last output in the first state, by the length of the sequence, at "
-                "three spectral radii.",
+                says="The derivative of the last output in the first state, by the length of the sequence, "
+                "at three spectral radii.",
                 panels=[
                     Panel(
                         title=name,
@@ -131,11 +133,11 @@ EXPERIMENT: Final = Experiment(
     "section 3.1.1",
     asks="Why are long lags hard for gradient descent? The derivative of what is said last in what was seen "
     "first is a product of as many matrices as there are steps between.",
-    reported="With a scalar linear memory, the effect of a state on one T steps later is that of a to the power "
-    "T: gradients vanish or explode exponentially in the length. Said in words, without numbers.",
+    reported="With a scalar linear memory, the effect of a state on one T steps later is that of a to the "
+    "power T: gradients vanish or explode exponentially in the length. Said in words, without numbers.",
     here={
-        "small": "Recurrent networks of one and of 30 units, linear and tanh, whose memory is orthogonal times "
-        "a radius or Gaussian with that spectral radius; up to 100 steps, float64. Before each "
+        "small": "Recurrent networks of one and of 30 units, linear and tanh, whose memory is orthogonal "
+        "times a radius or Gaussian with that spectral radius; up to 100 steps, float64. Before each "
         "sequence the state is 0, inputs are Gaussian.",
         "full": "The same with 100 units and up to 400 steps.",
     },

@@ -15,7 +15,10 @@ from optimizers.solvers.cg import conjugate_gradients
 CONDITIONS: Final = {"small": (1e2, 1e4), "full": (1e2, 1e3, 1e4, 1e5)}
 DIMENSIONS: Final = 20
 REDUCTION: Final = 1e-4  # of the distance
-MOMENTS: Final = {"descent": 3, "heavy ball": 40}  # times κ, or its root: from here to twice that rates are measured
+MOMENTS: Final = {
+    "descent": 3,
+    "heavy ball": 40,
+}  # times κ, or its root: from here to twice that rates are measured
 
 
 def curvatures(condition: float) -> Tensor:
@@ -124,8 +127,8 @@ def run(size: Size) -> Result:
                     [name, *(found[c, name][1] / (1 - settings(c)[name]["rate"]) for c in conditions)]
                     for name in settings(1e2)
                 ],
-                note="Both eigenvalues of the heavy ball's iteration are equal at an end of the spectrum, so its "
-                "distance falls as k times the power: measured rates are a little below, and come nearer "
+                note="Both eigenvalues of the heavy ball's iteration are equal at an end of the spectrum, so "
+                "its distance falls as k times the power: measured rates are a little below, and come nearer "
                 "the longer they are measured.",
             ),
         ],
@@ -163,11 +166,11 @@ EXPERIMENT: Final = Experiment(
     rows=(203,),
     source='James Martens, "Second-order optimization for neural networks" (University of Toronto, 2016), '
     "section 3.4.1, after Polyak (1964)",
-    asks="On a quadratic of condition κ, how much of the distance is left after a step of gradient descent, and "
-    "of gradient descent with momentum?",
-    reported="About 1 - 1/κ and 1 - 1/√κ. Since 1 - 1/√κ is below (1 - 1/κ) to the power √κ, descent takes √κ times "
-    "as many steps. The bound is tight: for some quadratics even conjugate gradients, which are optimal, have "
-    "that rate.",
+    asks="On a quadratic of condition κ, how much of the distance is left after a step of gradient descent, "
+    "and of gradient descent with momentum?",
+    reported="About 1 - 1/κ and 1 - 1/√κ. Since 1 - 1/√κ is below (1 - 1/κ) to the power √κ, descent takes "
+    "√κ times as many steps. The bound is tight: for some quadratics even conjugate gradients, which are "
+    "optimal, have that rate.",
     here={
         "small": "Torch's SGD on 20 curvatures from 1 to κ, for κ = 10² and 10⁴, at lr = 1/L with momentum "
         "(1 - 1/√κ)², for which the two formulas are exact, and at the best settings, which gain a factor of "

@@ -63,9 +63,7 @@ def excesses(case: Case) -> list[float]:
     if case.meta_lr is None:
         plain = SGD(model.parameters(), lr=lr)
     else:
-        adaptive = StochasticMetaDescent(
-            model, HALF_SQUARES, lr=lr, meta_lr=case.meta_lr, memory=case.memory
-        )
+        adaptive = StochasticMetaDescent(model, HALF_SQUARES, lr=lr, meta_lr=case.meta_lr, memory=case.memory)
     found = [height(matrix, model.weight.detach()[0])]
     root = (vectors * values.sqrt()) @ vectors.T
     for _ in range(case.updates):
@@ -122,8 +120,8 @@ def run(size: Size) -> Result:
     return Result(
         claims=[
             Claim(
-                says="Across the axes, rates of single parameters gain no more than a small factor (3, say) over "
-                "one rate.",
+                says="Across the axes, rates of single parameters gain no more than a small factor (3, say) "
+                "over one rate.",
                 holds=gains[True] <= 3,
                 told=f"{steps[True, 'descent']:g} updates against {steps[True, 'meta-descent']:g}: "
                 f"{gains[True]:.2f} times as fast",
@@ -155,8 +153,8 @@ def run(size: Size) -> Result:
         pictures=[_picture(best)],
         seeds=f"{SEED} for the rotation, {SEED + 1} for the batches",
         remarks=[
-            "Both methods choose the largest rate that was tried. The best setting is chosen for each by these very "
-            "updates, of more settings for meta-descent than for descent: that favours it."
+            "Both methods choose the largest rate that was tried. The best setting is chosen for each by "
+            "these very updates, of more settings for meta-descent than for descent: that favours it."
         ],
     )
 
@@ -187,15 +185,15 @@ EXPERIMENT: Final = Experiment(
     rows=(203,),
     source='James Martens, "Second-order optimization for neural networks" (University of Toronto, 2016), '
     "section 3.3.2, after Schraudolph, Yu and Günter (2007)",
-    asks="Stochastic meta-descent adapts a rate for each parameter. Does that help where the curvature is uneven, "
-    "but not along the axes?",
-    reported="On some ill-conditioned quadratics whose curvature is far from the axes it does not do significantly "
-    "better than stochastic gradient descent. Said in words, without numbers.",
+    asks="Stochastic meta-descent adapts a rate for each parameter. Does that help where the curvature is "
+    "uneven, but not along the axes?",
+    reported="On some ill-conditioned quadratics whose curvature is far from the axes it does not do "
+    "significantly better than stochastic gradient descent. Said in words, without numbers.",
     here={
-        "small": "A linear network of 5 weights without noise in its targets, batches of 10 Gaussian cases, condition "
-        "30, along the axes and turned at random. Torch's SGD against `StochasticMetaDescent`, each at the best "
-        "of a few settings (rates 0.4 to 1.2 over the largest curvature, two meta-rates, two memories); "
-        "every direction begins with as much to gain. The factor of 3 is ours.",
+        "small": "A linear network of 5 weights without noise in its targets, batches of 10 Gaussian cases, "
+        "condition 30, along the axes and turned at random. Torch's SGD against `StochasticMetaDescent`, "
+        "each at the best of a few settings (rates 0.4 to 1.2 over the largest curvature, two meta-rates, "
+        "two memories); every direction begins with as much to gain. The factor of 3 is ours.",
         "full": "The same with condition 1,000 and more settings.",
     },
     run=run,

@@ -133,7 +133,9 @@ def run(size: Size) -> Result:
         for name, (problem, lrs, averages) in runs.items()
     }
     told = {
-        name: problem.theory.averaged(lrs[0], updates).excess if averages else problem.theory.after(lrs).excess
+        name: problem.theory.averaged(lrs[0], updates).excess
+        if averages
+        else problem.theory.after(lrs).excess
         for name, (problem, lrs, averages) in runs.items()
     }
     off = {name: (mean - told[name]) / error for name, (mean, error) in seen.items()}
@@ -144,19 +146,24 @@ def run(size: Size) -> Result:
     spread = newton.curvature.diagonal()
     share = float((spread / (1 - 1 / (2 * spread))).sum()) / 4
     dear = float(descent.theory.excess([1 / (k + 1) for k in range(limits)])[-1]) * limits
-    noise = {name: averaged_noise(problem, limits) * limits for name, problem in (("H", newton), ("I", descent))}
+    noise = {
+        name: averaged_noise(problem, limits) * limits for name, problem in (("H", newton), ("I", descent))
+    }
     excesses = [float(each) for each in newton.theory.excess(constant)[1:]]
     published, right = (
         [bounds(newton, k) for k in range(1, updates + 1)] for bounds in (printed_bounds, corrected_bounds)
     )
     problems = [newton, *(drawn(SEED + number) for number in range(PROBLEMS))]
-    wrong = [sum(is_outside(each, bounds) for each in problems) for bounds in (printed_bounds, corrected_bounds)]
+    wrong = [
+        sum(is_outside(each, bounds) for each in problems) for bounds in (printed_bounds, corrected_bounds)
+    ]
     return Result(
         claims=[
             Claim(
                 says="The formulas of the library are what chains do, within four standard errors.",
                 holds=abs(off[worst]) < ERRORS,
-                told=f"of {chains:,} chains in {len(runs)} settings the worst is {abs(off[worst]):.1f} off: {worst}",
+                told=f"of {chains:,} chains in {len(runs)} settings the worst is {abs(off[worst]):.1f} off: "
+                f"{worst}",
             ),
             Claim(
                 says="With B = H and lr 1/(k + 1) the excess is tr(H⁻¹Σ)/(2k), to the leading order.",
@@ -166,21 +173,21 @@ def run(size: Size) -> Result:
             Claim(
                 says="The next term of it is -tr(H⁻¹Σ)/(6k²).",
                 holds=abs(float(exact[-1]) - halves[-1]) > DIMENSIONS / (12 * updates**2),
-                told=f"there is none: at k = {updates} the rest is {float(exact[-1]) - halves[-1]:.0e}, in place "
-                f"of {-DIMENSIONS / (6 * updates**2):.1e}",
+                told=f"there is none: at k = {updates} the rest is {float(exact[-1]) - halves[-1]:.0e}, in "
+                f"place of {-DIMENSIONS / (6 * updates**2):.1e}",
             ),
             Claim(
-                says="Where the model is true, descent with B = λ_min I pays (1/4k) Σ r/(1 - 1/2r), r the curvature "
-                "over the smallest: many times the n/2k of B = H.",
+                says="Where the model is true, descent with B = λ_min I pays (1/4k) Σ r/(1 - 1/2r), r the "
+                "curvature over the smallest: many times the n/2k of B = H.",
                 holds=abs(dear / share - 1) < 0.05 and share > 2 * DIMENSIONS / 2,
-                told=f"k times the excess is {dear:.2f} after {limits:,} updates, {share:.2f} by the formula, "
-                f"{DIMENSIONS / 2:.2f} with B = H",
+                told=f"k times the excess is {dear:.2f} after {limits:,} updates, {share:.2f} by the "
+                f"formula, {DIMENSIONS / 2:.2f} with B = H",
             ),
             Claim(
                 says="Averaged at a constant rate, the noise costs the same with every B.",
                 holds=abs(noise["I"] / noise["H"] - 1) < 0.1,
-                told=f"k times the noise part is {noise['H']:.2f} with B = H, {noise['I']:.2f} with B a multiple "
-                f"of I, after {limits:,} updates",
+                told=f"k times the noise part is {noise['H']:.2f} with B = H, {noise['I']:.2f} with B a "
+                f"multiple of I, after {limits:,} updates",
             ),
             Claim(
                 says="At a constant rate the excess is between the published bounds.",
@@ -191,7 +198,8 @@ def run(size: Size) -> Result:
             Claim(
                 says="It is between the corrected bounds.",
                 holds=not wrong[1],
-                told=f"of all {len(problems)} problems; with B = H both bounds are the excess, {right[0][0]:.3f}"
+                told=f"of all {len(problems)} problems; with B = H both bounds are the excess, "
+                f"{right[0][0]:.3f}"
                 if not wrong[1]
                 else f"it is not for {wrong[1]} of {len(problems)} problems",
             ),
@@ -226,9 +234,10 @@ def run(size: Size) -> Result:
         ],
         seeds=f"{SEED} for the problem, {SEED + 1} for the noise",
         remarks=[
-            "The published recursion of the covariance leaves a term out and begins it with the distance of the "
-            "start; the bounds and the 1/k² term inherit that. What the library computes is the corrected form, see "
-            "[What noise does to an iteration](../reference/optimizers/stochastic-iteration.md)."
+            "The published recursion of the covariance leaves a term out and begins it with the distance of "
+            "the start; the bounds and the 1/k² term inherit that. What the library computes is the "
+            "corrected form, see [What noise does to an "
+            "iteration](../reference/optimizers/stochastic-iteration.md)."
         ],
     )
 
@@ -250,15 +259,15 @@ EXPERIMENT: Final = Experiment(
     rows=(205,),
     source='James Martens, "Second-order optimization for neural networks" (University of Toronto, 2016), '
     "section 5.7, theorems 1, 6 and 8, after Murata (1998)",
-    asks="With noisy gradients, θ ← θ - α_k B⁻¹g on a quadratic: how does the excess over the minimum fall, and "
-    "what is a second-order B worth?",
-    reported="At lr 1/(k + 1) the excess is (1/4k) tr((I - ½B^½H⁻¹B^½)⁻¹B^-½ΣB^-½) and smaller terms: (1/2k - 1/6k²) "
-    "tr(H⁻¹Σ) for B = H, which for a true model is n/2k, against (1/4k) Σ r/(1 - 1/2r) for descent. At a constant rate "
-    "it lies between two bounds that tend to (α/4) tr(B⁻¹Σ). Averaged iterates lose the same to noise with any B, and "
-    "forget their start sooner with B = H.",
+    asks="With noisy gradients, θ ← θ - α_k B⁻¹g on a quadratic: how does the excess over the minimum fall, "
+    "and what is a second-order B worth?",
+    reported="At lr 1/(k + 1) the excess is (1/4k) tr((I - ½B^½H⁻¹B^½)⁻¹B^-½ΣB^-½) and smaller terms: (1/2k "
+    "- 1/6k²) tr(H⁻¹Σ) for B = H, which for a true model is n/2k, against (1/4k) Σ r/(1 - 1/2r) for descent. "
+    "At a constant rate it lies between two bounds that tend to (α/4) tr(B⁻¹Σ). Averaged iterates lose the "
+    "same to noise with any B, and forget their start sooner with B = H.",
     here={
-        "small": "`StochasticIteration` against 50,000 simulated chains of 60 updates in four dimensions, on a random "
-        "problem and on a true model with curvatures 1, 3, 10 and 30; float64.",
+        "small": "`StochasticIteration` against 50,000 simulated chains of 60 updates in four dimensions, on "
+        "a random problem and on a true model with curvatures 1, 3, 10 and 30; float64.",
         "full": "The same with a million chains of 300 updates.",
     },
     run=run,
