@@ -19,12 +19,17 @@ class RecurrentLayer(nn.Module):
         self.from_before = linear(units, units, bias=False) if memory else None  # one bias a layer
         self.activation = activation_layer(activation)
 
-    def forward(self, below: Tensor, before: Tensor | None) -> Tensor:
+    def forward(self, below: Tensor) -> Tensor:
+        """Return the activities at all steps: (sequences, steps, units)."""
         sums: Tensor = self.from_below(below)
-        if self.from_before is not None and before is not None:  # before the first step all is 0
-            sums = sums + self.from_before(before)
-        activities: Tensor = self.activation(sums)
-        return activities
+        if self.from_before is None:
+            activities: Tensor = self.activation(sums)
+            return activities
+        states: list[Tensor] = []
+        for of_step in sums.unbind(dim=1):
+            said = of_step + self.from_before(states[-1]) if states else of_step  # before the first all is 0
+            states.append(self.activation(said))
+        return torch.stack(states, dim=1)
 
 
 class Recurrent(nn.Module):
@@ -35,14 +40,10 @@ class Recurrent(nn.Module):
         self.layers = nn.ModuleList(layers)
 
     def forward(self, sequences: Tensor) -> Tensor:
-        state: list[Tensor | None] = [None] * len(self.layers)
-        outputs = []
-        for activities in sequences.unbind(dim=1):
-            below = activities
-            for number, layer in enumerate(self.layers):
-                below = state[number] = layer(below, state[number])
-            outputs.append(below)
-        return torch.stack(outputs, dim=1)
+        activities = sequences
+        for layer in self.layers:  # all steps of a layer at once: fewer and larger products
+            activities = layer(activities)
+        return activities
 
 
 def recurrent(
