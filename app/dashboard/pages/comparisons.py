@@ -56,7 +56,7 @@ async def comparison(name: str, house: TheHouse, visit: TheVisit) -> Response:
         page = await read_comparison(house, visit.project, name)
     except ComparisonNotFound:
         return _missing(name, visit)
-    return rendered("comparison.html", page, visit)
+    return await asyncio.to_thread(rendered, "comparison.html", page, visit)  # of a thousand searches
 
 
 @router.post("/comparisons/{name}")

@@ -1,5 +1,6 @@
 """A comparison: its verdicts, whether it is fair, its figures, its table, and its searches."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
@@ -86,7 +87,7 @@ async def read_comparison(house: House, project: str, name: str) -> ComparisonPa
     """Return a comparison as it stands. Raises ComparisonNotFound."""
     found: Progress = await house.store.seen(lambda tx: compared.progress(tx, project, name))
     report, _ = await house.reports.report(house.store, project, name)
-    return page_of(found, report)
+    return await asyncio.to_thread(page_of, found, report)
 
 
 def page_of(found: Progress, report: ComparisonReport) -> ComparisonPage:
