@@ -318,6 +318,7 @@ def test_a_completed_comparison_goes_on_by_more_alone(bench):
     assert bench.progress().comparison.tags == ["mine"]
 
 
+@pytest.mark.row(13)
 @pytest.mark.parametrize(
     "act",
     [

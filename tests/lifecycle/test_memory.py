@@ -143,3 +143,25 @@ def born(tx, study, memory):
     place, _ = newborn(tx, memory, standing, lease, who="w", gpus=0, thought=None)
     attempts.begin(tx, place.id, 1, lease.id, a_runner(), place=0, task_version=None)
     return place
+
+
+def test_a_search_is_remembered_beside_hundreds_of_others(desk):
+    studies_there = [desk.submit(name=f"s{number}") for number in range(80)]
+    other = Memory()
+    for study in studies_there:
+        catch_up(desk, study, other)
+
+    assert other.catch_up(None, studies_there[0].id, -1, -1) is not Known.NOT_YET
+
+
+def test_of_many_trials_those_of_the_study_asked_last_stay_in_memory(desk):
+    small = Memory(most_trials=3)
+    found = []
+    for name in ("one", "two"):
+        study = desk.submit(name=name)
+        for _ in range(2):
+            desk.complete(desk.lease(studies=[name]))
+        catch_up(desk, study, small)
+        found.append(study)
+
+    assert [small._of(study.id) is not None for study in found] == [False, True]

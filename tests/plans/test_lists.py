@@ -3,9 +3,12 @@
 from datetime import datetime
 from itertools import product
 
+from sqlalchemy import select, text
+
 from app.domain.listing import Listing, Sort
 from app.lifecycle.browse import _closed
 from app.storage import studies
+from app.storage.tables import studies as studies_table
 
 MOST = {
     "sqlite": 6_000,
@@ -47,3 +50,21 @@ def cursor_near_the_end(api, case):
     finished = datetime.fromisoformat(last["finished_at"])
     keys = {Sort.NUMBER: (), Sort.LOSS: (last["loss"],), Sort.FINISHED: (finished,)}
     return _closed(study, listing, (*keys[listing.sort.upward], last["trial"]))
+
+
+def test_a_list_of_studies_reads_none_of_the_searches_beside_them(large, database):
+    arms = [{"label": label, "settings": {"kind": label}} for label in ("a", "b")]
+    spec = {"name": "c", "task": "t", "space": {"x": {"type": "float", "low": 0, "high": 1}}, "arms": arms}
+    spec |= {"budget": {"trials": 5}, "replicates": 100, "strategy": "random"}
+    assert large.post("/api/v1/comparisons", json=spec).status_code == 201
+    of = studies_table.c
+    listed = select(of.id).where(of.project_id == 1, of.comparison_id.is_(None)).order_by(of.id.desc())
+
+    def plan(tx):
+        tx.execute(text("ANALYZE studies"))
+        query = listed.limit(5).compile(tx.engine, compile_kwargs={"literal_binds": True})
+        explain = "EXPLAIN QUERY PLAN" if database.startswith("sqlite") else "EXPLAIN"
+        return " ".join(str(row) for row in tx.execute(text(f"{explain} {query}")))
+
+    assert "studies_listed" in large.app.state.house.store.write(plan)
+    assert [each["name"] for each in large.get("/api/v1/studies").json()["studies"]] == ["s"]

@@ -6,10 +6,13 @@ from app.domain.errors import Conflict, NotFound
 from thiessen import errors
 from thiessen.client import Client
 from thiessen.contract import (
+    ComparisonChanges,
+    ComparisonSpec,
     LeaseRequest,
     Loss,
     NewTrial,
     OfferedTask,
+    Point,
     Slot,
     StudyChanges,
     StudySpec,
@@ -124,6 +127,81 @@ def test_a_request_may_wait_for_longer_than_the_client_waits_for_other_answers(s
 
     with Client(server.url, timeout_seconds=0.5, retry_pauses=()) as client:
         assert client.lease(request) == []
+
+
+def a_comparison(name="c", **changed):
+    arms = [{"label": label, "settings": {"kind": label}} for label in "ab"]
+    spec = {"name": name, "task": "t", "space": SPACE, "arms": arms, "budget": {"trials": 1}, "replicates": 2}
+    return ComparisonSpec.model_validate(spec | {"strategy": "random", "confirm": {"seeds": 1}} | changed)
+
+
+def train(server):
+    """Train everything that is leased."""
+    request = LeaseRequest(worker="w", incarnation="i", request_id="0", tasks=["t"], max=50)
+    for turn in range(50):
+        leases = server.lease(request.model_copy(update={"request_id": str(turn)}))
+        if not leases:
+            return
+        for lease in leases:
+            server.heartbeat(lease.lease_id, [Point(step=7, metrics={"validation_loss": lease.config["x"]})])
+            server.complete(lease.lease_id, Loss(loss=lease.config["x"]))
+
+
+def test_a_comparison_is_planned_created_trained_and_reported(server):
+    cost = server.plan_comparison(a_comparison())
+    with pytest.raises(errors.ComparisonNotFound):
+        server.comparison("c")
+
+    created = server.create_comparison(a_comparison())
+    train(server)
+
+    assert (cost.searches, cost.trials, cost.runs) == (4, 4, 4)
+    assert (created.stage, created.planned) == ("searching", cost)
+    done = server.comparison("c")
+    assert (done.stage, done.spent.updates) == ("done", 8 * 7)
+    assert [arm.confirmation.finished for arm in done.arms] == [2, 2]
+    report = server.report("c")
+    assert (report.is_complete, report.unit, [arm.label for arm in report.arms]) == (
+        True,
+        "trials",
+        ["a", "b"],
+    )
+    assert server.report_as("c", "markdown").startswith("# c")
+    assert "\\begin{tabular}" in server.report_as("c", "latex")
+    assert server.report_as("c", "csv").startswith("table,arm,")
+    assert server.profile(["c"]).comparisons == ["c"]
+
+
+def test_comparisons_are_listed_changed_and_deleted(server):
+    for name in ("one", "two", "three"):
+        server.create_comparison(a_comparison(name))
+
+    page = server.comparisons(limit=2)
+    rest = server.comparisons(limit=2, cursor=page.next)
+    paused = server.change_comparison("one", ComparisonChanges(state="paused"))
+    server.delete_comparison("two")
+
+    assert [each.name for each in page.comparisons + rest.comparisons] == ["three", "two", "one"]
+    assert [arm.searches for arm in page.comparisons[0].arms] == [[], []]
+    assert (paused.state, paused.waits_for) == ("paused", "It is paused; resume it.")
+    assert [each.name for each in server.comparisons(state="paused").comparisons] == ["one"]
+    with pytest.raises(errors.ComparisonEnded):
+        server.change_comparison("two", ComparisonChanges(state="active"))
+    server.delete_comparison("two", purge=True)
+    with pytest.raises(errors.ComparisonNotFound):
+        server.report("two")
+
+
+def test_a_comparison_that_cannot_be_is_refused_in_the_words_of_the_client(server):
+    server.create_comparison(a_comparison())
+
+    with pytest.raises(errors.ComparisonExists, match="another seed"):
+        server.create_comparison(a_comparison(seed=3))
+    with pytest.raises(errors.StudyEnded, match="part of comparison 'c'"):
+        server.change_study("c.a.1", StudyChanges(max_trials=9))
+    server.create_study(a_study("d.a.1"))
+    with pytest.raises(errors.StudyExists, match=r"d\.a\.1"):
+        server.create_comparison(a_comparison("d"))
 
 
 def test_every_refusal_of_the_server_has_a_name_here():
