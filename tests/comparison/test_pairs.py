@@ -56,9 +56,12 @@ def test_an_infinite_loss_against_a_finite_one_is_the_largest_difference():
 
 
 def test_two_infinite_losses_are_a_tie():
-    pair = paired(np.array([INF, 1.0]), np.array([INF, 2.0]))
+    first, second = np.array([INF, 1.0, 1.0, 9.0]), np.array([INF, 2.0, 3.0, 1.0])
 
-    assert (pair.wins, pair.losses, pair.ties) == (1, 0, 1)
+    assert paired(first, second) == paired(
+        np.nan_to_num(first, posinf=7.0), np.nan_to_num(second, posinf=7.0)
+    )
+    assert paired(first, second).ties == 1
 
 
 def test_the_smallest_p_is_that_of_pairs_of_one_sign():
