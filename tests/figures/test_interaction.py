@@ -103,10 +103,24 @@ def test_searches_of_different_spaces_do_not_share_a_scale():
         "a": open_study(None, VALLEY),
         "b": open_study(None, Space(lr=Float(0, 1), variance=Float(0, 1))),
     }
-    with pytest.raises(FigureError, match="a and b search different spaces"):
+    with pytest.raises(FigureError, match="a and b declare lr or variance in different ways"):
         side_by_side(others)
     with pytest.raises(FigureError, match="1 to 6 studies; got 0"):
         side_by_side({})
+
+
+def test_searches_share_panels_in_the_dimensions_that_they_have_alike():
+    x, y = Float(0, 1), Float(0, 1)
+    searches = {
+        "c.a.1": open_study(None, Space(x=x, y=y, z=Float(0, 1))),
+        "c.b.1": open_study(None, Space(y=y, x=x, z=Float(0, 2))),
+    }
+
+    told = [note["text"] for note in side_by_side(searches, x="y", y="x")["layout"]["annotations"]]
+
+    assert {"a.1<br>best –", "b.1<br>best –"} <= set(told)  # noqa: RUF001 - the sign for what is unknown
+    with pytest.raises(FigureError, match="declare x or z in different ways"):
+        side_by_side(searches, x="x", y="z")
 
 
 def test_of_many_trials_fields_hold_the_mean_of_those_that_are_no_marks():
