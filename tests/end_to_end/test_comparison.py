@@ -44,8 +44,6 @@ settings = { optimizer = "adam" }
 """
 OURS = ("serve", "worker")
 
-pytestmark = pytest.mark.timeout(900)  # whole runs, one after the other, on machines that are busy
-
 
 class Command:
     """`thiessen compare three.toml --here`, begun in a folder of its own."""
@@ -62,12 +60,12 @@ class Command:
 
     def report(self):
         """Return the report when it has ended; what is told in seconds is left out."""
-        assert self.process.wait(600) == 0, self.said()
+        assert self.process.wait(280) == 0, self.said()
         return without_seconds(json.loads((self.folder / "report.json").read_text()))
 
     def until(self, share):
         """Wait until so much of it is done."""
-        wait_until(lambda: self._progress() >= share, 300)
+        wait_until(lambda: self._progress() >= share, 200)
 
     def kill(self, name):
         """End one of its processes as a machine would, and wait until it is started again."""

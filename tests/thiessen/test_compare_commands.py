@@ -8,6 +8,7 @@ import yaml
 from typer.testing import CliRunner
 
 from thiessen.cli.main import build
+from thiessen.contract import ComparisonSpec
 
 COMPARISON = {
     "name": "two",
@@ -126,3 +127,54 @@ def test_a_report_that_cannot_be_written_is_refused_before_anything_runs(output,
 
 def test_to_extend_by_nothing_is_no_change(refused):
     assert "say how far" in refused("extend", "two")
+
+
+@pytest.fixture
+def compare(run, server):
+    """Types a command to a server that has a comparison."""
+    server.create_comparison(ComparisonSpec.model_validate(COMPARISON))
+    return lambda *arguments, code=0: run(*arguments, code=code, server=server.url)
+
+
+def test_a_comparison_is_listed_and_shown_arm_by_arm(compare):
+    [listed] = json.loads(compare("list", "-o", "json").stdout)
+    shown = json.loads(compare("show", "two", "-o", "json").stdout)
+    in_words = compare("show", "two").stdout
+
+    assert (listed["name"], listed["state"]) == ("two", "active")
+    assert [len(arm["searches"]) for arm in shown["arms"]] == [2, 2]
+    assert "0 of 2" in in_words
+    assert "there" in in_words
+
+
+def test_a_comparison_is_paused_resumed_extended_stopped_and_deleted(compare):
+    said = [compare(*deed).stdout.partition(",")[0].strip() for deed in (
+        ("pause", "two"), ("resume", "two"), ("extend", "two", "--replicates", "3"), ("stop", "two"),
+        ("delete", "two", "--yes"),
+    )]  # fmt: skip
+
+    assert said == [*(f"two: {state}" for state in ("paused", "active", "active", "stopped")),
+                    "Comparison two is stopped and hidden."]  # fmt: skip
+    assert "There is no such comparison" in compare("list").stdout
+
+
+def test_a_comparison_is_extended_in_its_own_unit_only(compare):
+    assert "trials" in str(compare("extend", "two", "--updates", "100", code=1).exception)
+
+
+def test_a_report_goes_to_the_terminal_and_into_files_by_their_endings(compare):
+    files = ("r.json", "r.md", "r.tex", "r.csv", "r.html")
+    said = compare("report", "two", "-o", "yaml", *(word for file in files for word in ("-o", file))).stdout
+
+    told = json.loads(Path("r.json").read_text())
+    assert yaml.safe_load(said.partition("The report of")[0])["name"] == told["name"] == "two"
+    assert Path("r.md").read_text().startswith("# two")
+    assert "\\begin{table}" in Path("r.tex").read_text()
+    assert Path("r.csv").read_text().startswith("table,")
+    assert "<title>Comparison two</title>" in Path("r.html").read_text()
+
+
+def test_a_comparison_that_was_stopped_before_its_end_ends_its_command_with_1(compare, file):
+    compare("stop", "two")
+
+    assert "was stopped before its end" in str(compare("run", file, code=1).exception)

@@ -93,7 +93,7 @@ class _Kept:
             )
         self._deaths += 1
         self._tell(
-            f"{how[0].upper()}{how[1:]}; it is started again ({self._deaths} of at most {MOST_DEATHS})."
+            f"{how[0].upper()}{how[1:]}; it is started again ({self._deaths} of at most {MOST_DEATHS} times)."
         )
         self.process.stop()
         self.process = self.start()
