@@ -5,7 +5,7 @@ import os
 import platform
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Annotated, Any, Final
@@ -44,7 +44,7 @@ def run(
     chosen = [_named(name) for name in names] if names else list(ALL)
     for experiment in chosen:
         _run(experiment, size)
-    _pages()
+    _pages(chosen)
 
 
 @commands.command()
@@ -53,7 +53,7 @@ def pages() -> None:
 
     Example: python -m experiments pages
     """
-    _pages()
+    _pages(ALL)
 
 
 def _named(name: str) -> Experiment:
@@ -96,8 +96,8 @@ def _as_text(document: Mapping[str, Any]) -> str:
     return re.sub(NUMBERS, lambda found: " ".join(found[0].split()), text) + "\n"
 
 
-def _pages() -> None:
-    for each in ALL:
+def _pages(experiments: Sequence[Experiment]) -> None:
+    for each in experiments:
         if (page.RESULTS / f"{each.name}.json").exists():
             page.write(each)
     page.write_index([each for each in ALL if (page.RESULTS / f"{each.name}.json").exists()])

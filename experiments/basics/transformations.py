@@ -23,7 +23,7 @@ from worker.training.streams import Streams
 
 OBJECTIVE: Final = CrossEntropy()
 RATE, BATCH, EVERY = 0.1, 50, 20  # updates between two transformations
-DAMPINGS: Final = (0.01, 0.1, 1.0)  # μ
+DAMPINGS: Final = (0.3, 1.0, 3.0)  # μ
 PLAIN, TRANSFORMED = "plain", "transformed"
 
 
@@ -135,7 +135,7 @@ def claims(seen: Mapping[str, Sequence[Sequence[Seen]]]) -> list[Claim]:
     return [
         Claim(
             says="With transformations the gradient is nearer to the second-order step (H + μI)⁻¹ g.",
-            holds=all(of[TRANSFORMED] < of[PLAIN] for of in angles.values()),
+            holds=all(of[TRANSFORMED] < of[PLAIN] for of in angles.values()),  # no number: not seen
             told="median angle in degrees, transformed and plain: "
             + ", ".join(
                 f"μ = {damping:g}: {of[TRANSFORMED]:.1f} and {of[PLAIN]:.1f}"
