@@ -54,7 +54,7 @@ class Inside:
 
     @property
     def products_from_the_last(self) -> int | None:
-        """How many it takes to be as low as the solve from 0 is in the end, the one for the start with them."""
+        """How many it takes to be as low as the solve from 0 is in the end, that for the start included."""
         return next((number + 1 for number, value in enumerate(self.warm) if value <= self.cold[-1]), None)
 
 

@@ -1,4 +1,4 @@
-"""Trains a recurrent network by Hessian-free optimization on a problem with a long lag, until it is solved."""
+"""Trains a recurrent network by Hessian-free optimization on a problem with a long lag."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,7 +7,7 @@ import torch
 from torch import Generator, nn
 
 from optimizers import HessianFree
-from worker.datasets.sequences import PROBLEMS, Problem, Sequences
+from worker.datasets.sequences import PROBLEMS, SOLVED_BELOW, Problem, Sequences
 from worker.models.recurrent import recurrent
 from worker.tasks.sequence import JUDGED, OF_STEP, Masked
 from worker.training.streams import Streams
@@ -39,7 +39,7 @@ class Course:
     updates: int
     products: int
     minibatches: int
-    wrong: list[float]  # share of the test sequences, after each update
+    wrong: float  # share of the test sequences, at the end
 
 
 def course(case: Case) -> Course:
@@ -58,16 +58,16 @@ def course(case: Case) -> Course:
         preconditioner="none",
         curvature_from_every=of_every,
     )
-    wrong, products = [_wrong(model, problem, judged)], 0
-    while wrong[-1] >= 0.01 and (len(wrong) - 1) * of_every + products < case.most:
+    wrong, updates, products = _wrong(model, problem, judged), 0, 0
+    while wrong >= SOLVED_BELOW and updates * of_every + products < case.most:
         batch = _drawn(problem, case.sequences, stream)
         step = optimizer.step(batch.inputs, batch.targets)
-        products += (step.iterations or 0) + (len(wrong) > 1)  # one to begin from what was found before
-        wrong.append(_wrong(model, problem, judged))
-    updates = len(wrong) - 1
+        products += (step.iterations or 0) + (updates > 0)  # one to begin from what was found before
+        updates += 1
+        wrong = _wrong(model, problem, judged)
     return Course(
         case=case,
-        is_solved=wrong[-1] < 0.01,
+        is_solved=wrong < SOLVED_BELOW,
         updates=updates,
         products=products,
         minibatches=updates * of_every + products,

@@ -54,7 +54,7 @@ def distances(values: Tensor, lr: float, momentum: float) -> Iterator[float]:
 
 def course(condition: float, name: str) -> tuple[int, float]:
     """Return the steps to a ten-thousandth of the distance, and 1 minus the measured rate."""
-    chosen, method = settings(condition)[name], name.split(",")[0]
+    chosen, method = settings(condition)[name], name.partition(",")[0]
     half = round(MOMENTS[method] * (condition if method == "descent" else math.sqrt(condition)))
     lengths: list[float] = []
     for length in distances(curvatures(condition), chosen["lr"], chosen["momentum"]):
