@@ -46,7 +46,7 @@ def course(case: Case) -> Course:
     """Train until less than 1 % of the test sequences are wrong, or the mini-batches are used up."""
     problem, streams = PROBLEMS[case.problem](case.steps), Streams(case.seed)
     stream, judged = streams("sequences"), _drawn(problem, case.test, Generator().manual_seed(JUDGED["test"]))
-    model = recurrent([problem.channels, case.units, problem.outputs], streams("weights"))
+    model = recurrent([problem.channels, case.units, problem.outputs], streams("weights")).to(_device())
     of_every = 1 if problem.every else case.of_every
     optimizer = HessianFree(
         model,
@@ -82,7 +82,15 @@ def _first_damping(case: Case) -> float:
 
 
 def _drawn(problem: Problem, count: int, stream: Generator) -> Sequences:
-    return problem.every() if problem.every else problem.draw(count, stream)
+    """Return new sequences, or all there are, on the GPU if there is one."""
+    drawn = problem.every() if problem.every else problem.draw(count, stream)
+    return Sequences(
+        *(each.to(_device()) for each in (drawn.inputs, drawn.targets, drawn.mask, drawn.judged))
+    )
+
+
+def _device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 @torch.no_grad()
