@@ -31,7 +31,7 @@ class Clusters:
 
 
 def followed(large: float, count: int, weight: float = 1.0) -> Clusters:
-    """Run conjugate gradients from 0 where both clusters have as much to gain, or one `weight` times as much."""
+    """Run conjugate gradients from 0 where the small cluster has `weight` times as much to gain."""
     spread = torch.linspace(1 - WIDTH / 2, 1 + WIDTH / 2, count, dtype=torch.float64)
     values = torch.cat([spread, large * spread])
     weights = torch.cat([torch.full_like(spread, weight), torch.ones_like(spread)])

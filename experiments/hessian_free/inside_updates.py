@@ -49,12 +49,17 @@ class Inside:
         return min(range(len(self.losses)), key=lambda number: self.losses[number])
 
     @property
+    def lost(self) -> float:
+        """Which part of the most that the loss had fallen is lost again where they stop."""
+        return (self.losses[-1] - min(self.losses)) / max(-min(self.losses), 1e-12)
+
+    @property
     def products_from_zero(self) -> int:
         return len(self.cold) - 1
 
     @property
     def products_from_the_last(self) -> int | None:
-        """How many it takes to be as low as the solve from 0 is in the end, the one for the start with them."""
+        """How many it takes to be as low as the solve from 0 is in the end, that for the start included."""
         return next((number + 1 for number, value in enumerate(self.warm) if value <= self.cold[-1]), None)
 
 
@@ -183,7 +188,7 @@ def run(size: Size) -> Result:
                 "of the run from the last after as many steps as the run from 0 took.",
             )
         ],
-        pictures=[_picture(found, early)],
+        pictures=[_picture(found)],
         seeds=f"{SEED}",
     )
 
@@ -193,12 +198,13 @@ def _count(pairs: list[tuple[int | None, int]]) -> str:
     return f"{warm:g} against {median(cold for _, cold in pairs):g}"
 
 
-def _picture(found: list[Inside], early: list[int]) -> Picture:
-    shown = early[len(early) // 2] if early else 0
+def _picture(found: list[Inside]) -> Picture:
+    shown = max(range(len(found)), key=lambda number: found[number].lost)
     one, last = found[shown], found[-1]
     return Picture(
         name="update",
-        says=f"Left: update {shown + 1}, the model that conjugate gradients lower and the loss at their "
+        says=f"Left: update {shown + 1}, where most is lost again, the model that conjugate "
+        "gradients lower and the loss at their "
         f"iterates. Right: update {len(found)}, the model from where the update before ended and from 0.",
         panels=[
             Panel(

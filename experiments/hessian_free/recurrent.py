@@ -1,4 +1,4 @@
-"""Trains a recurrent network by Hessian-free optimization on a problem with a long lag, until it is solved."""
+"""Trains a recurrent network by Hessian-free optimization on a problem with a long lag."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,7 +7,7 @@ import torch
 from torch import Generator, nn
 
 from optimizers import HessianFree
-from worker.datasets.sequences import PROBLEMS, Problem, Sequences
+from worker.datasets.sequences import PROBLEMS, SOLVED_BELOW, Problem, Sequences
 from worker.models.recurrent import recurrent
 from worker.tasks.sequence import JUDGED, OF_STEP, Masked
 from worker.training.streams import Streams
@@ -39,14 +39,14 @@ class Course:
     updates: int
     products: int
     minibatches: int
-    wrong: list[float]  # share of the test sequences, after each update
+    wrong: float  # share of the test sequences, at the end
 
 
 def course(case: Case) -> Course:
     """Train until less than 1 % of the test sequences are wrong, or the mini-batches are used up."""
     problem, streams = PROBLEMS[case.problem](case.steps), Streams(case.seed)
     stream, judged = streams("sequences"), _drawn(problem, case.test, Generator().manual_seed(JUDGED["test"]))
-    model = recurrent([problem.channels, case.units, problem.outputs], streams("weights"))
+    model = recurrent([problem.channels, case.units, problem.outputs], streams("weights")).to(_device())
     of_every = 1 if problem.every else case.of_every
     optimizer = HessianFree(
         model,
@@ -58,16 +58,16 @@ def course(case: Case) -> Course:
         preconditioner="none",
         curvature_from_every=of_every,
     )
-    wrong, products = [_wrong(model, problem, judged)], 0
-    while wrong[-1] >= 0.01 and (len(wrong) - 1) * of_every + products < case.most:
+    wrong, updates, products = _wrong(model, problem, judged), 0, 0
+    while wrong >= SOLVED_BELOW and updates * of_every + products < case.most:
         batch = _drawn(problem, case.sequences, stream)
         step = optimizer.step(batch.inputs, batch.targets)
-        products += (step.iterations or 0) + (len(wrong) > 1)  # one to begin from what was found before
-        wrong.append(_wrong(model, problem, judged))
-    updates = len(wrong) - 1
+        products += (step.iterations or 0) + (updates > 0)  # one to begin from what was found before
+        updates += 1
+        wrong = _wrong(model, problem, judged)
     return Course(
         case=case,
-        is_solved=wrong[-1] < 0.01,
+        is_solved=wrong < SOLVED_BELOW,
         updates=updates,
         products=products,
         minibatches=updates * of_every + products,
@@ -82,7 +82,15 @@ def _first_damping(case: Case) -> float:
 
 
 def _drawn(problem: Problem, count: int, stream: Generator) -> Sequences:
-    return problem.every() if problem.every else problem.draw(count, stream)
+    """Return new sequences, or all there are, on the GPU if there is one."""
+    drawn = problem.every() if problem.every else problem.draw(count, stream)
+    return Sequences(
+        *(each.to(_device()) for each in (drawn.inputs, drawn.targets, drawn.mask, drawn.judged))
+    )
+
+
+def _device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
 """The Fisher matrix and the squared gradient that is often taken for it, on half of θ²."""
 
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 import torch
@@ -33,9 +33,10 @@ def run(size: Size) -> Result:
     updates = UPDATES[size]
     fisher = distances("gauss_newton", 1.0, updates)
     empirical = {exponent: distances("empirical_fisher", exponent, updates) for exponent in EXPONENTS}
+    named = {"Fisher": fisher} | {f"squared gradient, ξ = {e:g}": each for e, each in empirical.items()}
     tails = {exponent: max(found[updates // 2 :]) for exponent, found in empirical.items()}
     least = {exponent: min(found[updates // 2 :]) for exponent, found in empirical.items()}
-    rates = [after / before for before, after in zip(fisher, fisher[1:], strict=False) if before > 1e-12]
+    rates = [after / before for before, after in pairwise(fisher) if before > 1e-12]
     off = max(abs(rate - (1 - LR)) for rate in rates)
     others = {lr: distances("gauss_newton", 1.0, 60, lr=lr)[-1] for lr in (0.5, 1.5, 1.9)}
     return Result(
@@ -67,13 +68,7 @@ def run(size: Size) -> Result:
             Table(
                 title=f"Distance to the minimum after {updates} updates at lr = {LR:g}",
                 head=["matrix", "at the end", "largest of the later half"],
-                rows=[
-                    ["Fisher", fisher[-1], max(fisher[updates // 2 :])],
-                    *(
-                        [f"squared gradient, ξ = {exponent:g}", found[-1], tails[exponent]]
-                        for exponent, found in empirical.items()
-                    ),
-                ],
+                rows=[[name, found[-1], max(found[updates // 2 :])] for name, found in named.items()],
             )
         ],
         pictures=[
@@ -87,10 +82,7 @@ def run(size: Size) -> Result:
                         log_y=True,
                         lines=[
                             Line(name=name, x=list(range(len(found)))[:101], y=found[:101])
-                            for name, found in (
-                                ("Fisher", fisher),
-                                *((f"squared gradient, ξ = {e:g}", found) for e, found in empirical.items()),
-                            )
+                            for name, found in named.items()
                         ],
                     )
                 ],

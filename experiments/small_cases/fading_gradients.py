@@ -34,7 +34,9 @@ def left(model: Recurrent, length: int) -> float:
     """Return the norm of the derivative of the last output in the first hidden state."""
     inputs = torch.randn(1, length, 1, generator=Generator().manual_seed(SEED + 1), dtype=torch.float64)
     states: list[Tensor] = []
-    seen = model.layers[0].activation.register_forward_hook(lambda *given: states.append(given[2]))
+    seen = model.get_submodule("layers.0.activation").register_forward_hook(
+        lambda *given: states.append(given[2])
+    )
     outputs = model(inputs)
     seen.remove()
     (slope,) = torch.autograd.grad(outputs[0, -1, 0], states[0])
@@ -121,7 +123,7 @@ def run(size: Size) -> Result:
 
 
 def _memory(model: Recurrent) -> nn.Linear:
-    memory: nn.Linear = model.layers[0].from_before  # type: ignore[assignment]
+    memory: nn.Linear = model.get_submodule("layers.0.from_before")  # type: ignore[assignment]
     return memory
 
 

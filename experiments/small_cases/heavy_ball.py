@@ -54,7 +54,7 @@ def distances(values: Tensor, lr: float, momentum: float) -> Iterator[float]:
 
 def course(condition: float, name: str) -> tuple[int, float]:
     """Return the steps to a ten-thousandth of the distance, and 1 minus the measured rate."""
-    chosen, method = settings(condition)[name], name.split(",")[0]
+    chosen, method = settings(condition)[name], name.partition(",")[0]
     half = round(MOMENTS[method] * (condition if method == "descent" else math.sqrt(condition)))
     lengths: list[float] = []
     for length in distances(curvatures(condition), chosen["lr"], chosen["momentum"]):
@@ -90,6 +90,8 @@ def run(size: Size) -> Result:
     exponent = math.log(gains[-1] / gains[0]) / math.log(conditions[-1] / conditions[0])
     linear = [conjugate(c) for c in conditions]
     balls = [found[c, "heavy ball, best"][0] for c in conditions]
+    steps = {name: [found[c, name][0] for c in conditions] for name in settings(1e2)}
+    steps["conjugate gradients"] = linear
     worst, worst_plain = max(off.values()), max(v for (_, n), v in off.items() if n.startswith("descent"))
     return Result(
         claims=[
@@ -115,10 +117,7 @@ def run(size: Size) -> Result:
             Table(
                 title="Steps to a ten-thousandth of the distance",
                 head=["method", *(f"κ = {c:g}" for c in conditions)],
-                rows=[
-                    *([name, *(found[c, name][0] for c in conditions)] for name in settings(1e2)),
-                    ["conjugate gradients", *linear],
-                ],
+                rows=[[name, *counts] for name, counts in steps.items()],
             ),
             Table(
                 title="1 minus the rate, measured over that of the formula",

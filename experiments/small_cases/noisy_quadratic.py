@@ -19,6 +19,13 @@ PROBLEMS: Final = 20  # that the bounds are asked for
 ERRORS: Final = 4.0  # standard errors that a simulation may be off
 
 
+REMARK: Final = (
+    "The published recursion of the covariance leaves a term out and begins it with the distance of the "
+    "start; the bounds and the 1/k² term inherit that. What the library computes is the corrected form, see "
+    "[What noise does to an iteration](../reference/optimizers/stochastic-iteration.md)."
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Problem:
     """H, B, Σ and θ_0 - θ*."""
@@ -73,9 +80,7 @@ def realizable(*, newton: bool) -> Problem:
 def simulated(
     problem: Problem, lrs: Sequence[float], chains: int, *, averages: bool = False
 ) -> tuple[float, float]:
-    """Return the mean excess of many chains after all updates, of the iterate or of the mean of all, and
-    its standard error.
-    """
+    """Return the excess after all updates, a mean over chains, and its standard error."""
     stream = Generator().manual_seed(SEED + 1)
     inverse, root = problem.preconditioner.inverse(), torch.linalg.cholesky(problem.noise)
     place = problem.start.repeat(chains, 1)
@@ -233,12 +238,7 @@ def run(size: Size) -> Result:
             )
         ],
         seeds=f"{SEED} for the problem, {SEED + 1} for the noise",
-        remarks=[
-            "The published recursion of the covariance leaves a term out and begins it with the distance of "
-            "the start; the bounds and the 1/k² term inherit that. What the library computes is the "
-            "corrected form, see [What noise does to an "
-            "iteration](../reference/optimizers/stochastic-iteration.md)."
-        ],
+        remarks=[REMARK],
     )
 
 

@@ -107,8 +107,8 @@ def run(size: Size) -> Result:
             Claim(
                 says="Steps with the Hessian do not: what they differ by is of the order of the step.",
                 holds=abs(orders["Newton"] - 1) < 0.1,
-                told=f"the gap goes as lr to the power {orders['Newton, absolute eigenvalues']:.2f}; as a "
-                f"share of the step it stays at {gaps['Newton, absolute eigenvalues'][-1]:.2f}",
+                told=f"the gap goes as lr to the power {orders['Newton']:.2f}; as a "
+                f"share of the step it stays at {gaps['Newton'][-1]:.2f}",
             ),
         ],
         tables=[

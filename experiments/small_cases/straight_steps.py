@@ -14,6 +14,10 @@ POINTS: Final = 25
 INPUTS: Final = torch.tensor([[-1.0], [0.5], [2.0]], dtype=torch.float64)
 TARGETS: Final = torch.tensor([[0.1], [0.6], [0.9]], dtype=torch.float64)
 START: Final = (-1.5, 1.0)  # (w, b), sure of what is wrong
+REMARK: Final = (
+    "One small model, to show what is meant. Here shorter straight steps lead lower than the path of their "
+    "length, as the table shows: it is the full length that goes too far."
+)
 
 
 def unit() -> nn.Linear:
@@ -95,10 +99,7 @@ def run(size: Size) -> Result:
         ],
         pictures=[_picture(pieces)],
         seeds="none, nothing is drawn",
-        remarks=[
-            "One small model, to show what is meant. Here shorter straight steps lead lower than the path of "
-            "their length, as the table shows: it is the full length that goes too far."
-        ],
+        remarks=[REMARK],
     )
 
 
