@@ -90,9 +90,10 @@ def run(size: Size) -> Result:
         remarks=[
             (
                 f"The claims are judged after {partly.updates} updates, when {partly.wrong:.1%} of the "
-                f"training cases are classified wrongly, with the damping that K-FAC had then, γ = "
-                f"{partly.gamma:.3g}. Once nothing is classified wrongly F itself vanishes and any damping outweighs it: all "
-                f"distances shrink, as the first table shows for {late.updates} updates, and mean little."
+                "training cases are classified wrongly, with the damping that K-FAC had then, "
+                f"γ = {partly.gamma:.3g}. Once nothing is classified wrongly F itself vanishes and any "
+                "damping outweighs it: all distances shrink, as the first table shows for "
+                f"{late.updates} updates, and mean little."
             )
         ],
     )

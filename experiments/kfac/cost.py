@@ -82,7 +82,7 @@ def run(size: Size) -> Result:
         ],
     )
     found = {
-        form: _per_layer(counts[4 * number : 4 * number + 4], width, cases)
+        form: per_layer(counts[4 * number : 4 * number + 4], width, cases)
         for number, form in enumerate(forms)
     }
     return judged(found)
@@ -131,7 +131,7 @@ class PerLayer:
     decompositions: float
 
 
-def _per_layer(counts: Sequence[Counted], width: int, cases: int) -> PerLayer:
+def per_layer(counts: Sequence[Counted], width: int, cases: int) -> PerLayer:
     """Return it by differences: of four layers and two, of twice the cases and once."""
     few, many = ((counts[2 + more].products - counts[more].products) / 2 for more in (0, 1))
     by_cases = (many - few) / (width**2 * cases)

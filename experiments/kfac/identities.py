@@ -136,8 +136,8 @@ def run(size: Size) -> Result:
         remarks=[
             (
                 "Undamped means a damping of 10⁻³⁰, and targets in expectation. The block-tridiagonal "
-                "inverse is the worst conditioned: without damping it divides by what one layer's gradient leaves of "
-                "another's, which is near 0."
+                "inverse is the worst conditioned: without damping it divides by what one layer's gradient "
+                "leaves of another's, which is near 0."
             )
         ],
     )
