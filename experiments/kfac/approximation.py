@@ -2,8 +2,8 @@
 
 import itertools
 import math
-from copy import deepcopy
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -79,15 +79,22 @@ def run(size: Size) -> Result:
         claims=[*_of_inverses(matrices, seen), *_of_errors(exact, undamped, error, bound)],
         tables=[
             _distances(((partly, seen), (late, later))),
-            _blocks("Mean sizes of the entries in the blocks of F̃, those on the diagonal being 1", matrices["F̃"], seen),
+            _blocks(
+                "Mean sizes of the entries in the blocks of F̃, those on the diagonal being 1",
+                matrices["F̃"],
+                seen,
+            ),
             _blocks("The same of its inverse", matrices["F̃⁻¹"], seen),
         ],
         pictures=_pictures(exact, undamped, matrices),
         remarks=[
-            f"The claims are judged after {partly.updates} updates, when {partly.wrong:.1%} of the training cases are "
-            f"classified wrongly, with the damping that K-FAC had then, γ = {partly.gamma:.3g}. Once nothing is "
-            f"classified wrongly F itself vanishes and any damping outweighs it: all distances shrink, as the first "
-            f"table shows for {late.updates} updates, and mean little."
+            (
+                f"The claims are judged after {partly.updates} updates, when {partly.wrong:.1%} of the "
+                "training cases are classified wrongly, with the damping that K-FAC had then, "
+                f"γ = {partly.gamma:.3g}. Once nothing is classified wrongly F itself vanishes and any "
+                "damping outweighs it: all distances shrink, as the first table shows for "
+                f"{late.updates} updates, and mean little."
+            )
         ],
     )
 
@@ -128,7 +135,9 @@ def moments(model: nn.Module, inputs: Tensor) -> Moments:
         names=names,
         weights=weights,
         activities={name: torch.cat([each[name][0] for each in lines]) for name in names},
-        slopes={name: torch.cat([each[name][1] for each in lines]) / weights.sqrt()[:, None] for name in names},
+        slopes={
+            name: torch.cat([each[name][1] for each in lines]) / weights.sqrt()[:, None] for name in names
+        },
         statistics=summed(rows, pairs=list(itertools.combinations(names, 2))),
     )
 
@@ -221,17 +230,17 @@ def _of_inverses(matrices: Mapping[str, Tensor], seen: Moments) -> list[Claim]:
     inverse = {name: _apart(matrices[name], matrices["F̃⁻¹"]) for name in ("F̌⁻¹", "F̂⁻¹")}
     within = _within(matrices, seen)
     off = {name: _beside(_means(matrices[name], seen)) for name in ("F̃", "F̃⁻¹")}
-    next_to, beyond = (_typical(_means(matrices["F̃⁻¹"], seen), far) for far in (False, True))
+    next_to, beyond = (_typical(_means(matrices["F̃⁻¹"], seen), far=far) for far in (False, True))
     return [
         Claim(
-            says="The inverse of F̃ is nearly block-diagonal, though F̃ is not: beside the diagonal its blocks are "
-            "less than half as large, as parts of the diagonal ones",
+            says="The inverse of F̃ is nearly block-diagonal, though F̃ is not: beside the diagonal its "
+            "blocks are less than half as large, as parts of the diagonal ones",
             holds=off["F̃⁻¹"] < off["F̃"] / 2,
             told=f"at most {off['F̃⁻¹']:.3f} in the inverse, {off['F̃']:.3f} in F̃",
         ),
         Claim(
-            says="The inverse is nearly block-tridiagonal: beyond the blocks next to the diagonal ones there is less "
-            "than half of what is in them",
+            says="The inverse is nearly block-tridiagonal: beyond the blocks next to the diagonal ones "
+            "there is less than half of what is in them",
             holds=beyond < next_to / 2,
             told=f"on average {next_to:.3f} next to the diagonal, {beyond:.3f} beyond",
         ),
@@ -260,7 +269,8 @@ def _of_errors(exact: Tensor, undamped: Tensor, error: float, bound: float) -> l
         Claim(
             says="F̃ has the coarse structure of F",
             holds=alike > 0.5,
-            told=f"the sizes of their entries correlate by {alike:.3f}; ‖F - F̃‖ / ‖F‖ = {_apart(undamped, exact):.3f}",
+            told=f"the sizes of their entries correlate by {alike:.3f}; ‖F - F̃‖ / ‖F‖ = "
+            f"{_apart(undamped, exact):.3f}",
         ),
         Claim(
             says="The whole error is within the bound by cumulants, and of its order",
@@ -275,16 +285,17 @@ def _apart(one: Tensor, other: Tensor) -> float:
 
 
 def _sizes(seen: Moments) -> list[int]:
-    return [
-        seen.activities[name].shape[1] * seen.slopes[name].shape[1] for name in seen.names
-    ]
+    return [seen.activities[name].shape[1] * seen.slopes[name].shape[1] for name in seen.names]
 
 
 def _means(matrix: Tensor, seen: Moments) -> Tensor:
     """Return the mean size of the entries of each block, where those on the diagonal have 1."""
     sizes = _sizes(seen)
     means = torch.stack(
-        [torch.stack([block.abs().mean() for block in line.split(sizes, dim=1)]) for line in matrix.split(sizes)]
+        [
+            torch.stack([block.abs().mean() for block in line.split(sizes, dim=1)])
+            for line in matrix.split(sizes)
+        ]
     )
     roots = means.diagonal().sqrt()
     return means / roots.outer(roots)
@@ -295,7 +306,7 @@ def _beside(means: Tensor) -> float:
     return (means - torch.diag(means.diagonal())).max().item()
 
 
-def _typical(means: Tensor, far: bool) -> float:
+def _typical(means: Tensor, *, far: bool) -> float:
     """Return the mean of those next to the diagonal, or of those beyond."""
     places = itertools.combinations(range(len(means)), 2)
     chosen = [means[i, j].item() for i, j in places if (j - i > 1) == far]
@@ -344,12 +355,16 @@ def _blocks(title: str, matrix: Tensor, seen: Moments) -> Table:
 
 
 def _pictures(exact: Tensor, undamped: Tensor, matrices: Mapping[str, Tensor]) -> list[Picture]:
-    top = exact.abs().flatten().quantile(BRIGHTEST).item() if exact.numel() < 2**24 else exact.abs().max().item()
+    top = (
+        exact.abs().flatten().quantile(BRIGHTEST).item()
+        if exact.numel() < 2**24
+        else exact.abs().max().item()
+    )
     return [
         Picture(
             name="fisher",
-            says="Sizes of the entries of the exact matrix, of the factored one, and of their difference, over the "
-            "layers in the middle; what is brighter than the brightest is cut.",
+            says="Sizes of the entries of the exact matrix, of the factored one, and of their difference, "
+            "over the layers in the middle; what is brighter than the brightest is cut.",
             panels=[
                 _panel("|F|", exact, top),
                 _panel("|F̃|", undamped, top),
@@ -359,7 +374,8 @@ def _pictures(exact: Tensor, undamped: Tensor, matrices: Mapping[str, Tensor]) -
         ),
         Picture(
             name="inverses",
-            says="Sizes of the entries of the damped F̃ and of its approximations above, of their inverses below.",
+            says="Sizes of the entries of the damped F̃ and of its approximations above, of their "
+            "inverses below.",
             panels=[
                 *_row(matrices, ("F̃", "F̌", "F̂")),
                 *_row(matrices, ("F̃⁻¹", "F̌⁻¹", "F̂⁻¹")),
@@ -386,12 +402,13 @@ EXPERIMENT: Final = Experiment(
     name="kfac-approximation",
     title="K-FAC: how good the approximation is",
     rows=(216,),
-    source="J. Martens, *Second-order Optimization for Neural Networks* (thesis, University of Toronto, 2016), "
-    "sections 6.3 and 6.4, figures 6.1, 6.2, 6.4, 6.5",
-    asks="K-FAC takes the expectation of a Kronecker product for the product of expectations (F̃), and then either "
-    "leaves out all but the diagonal blocks (F̌) or takes the inverse to be block-tridiagonal (F̂). How far is each "
-    "from the exact Fisher matrix F of a small deep classifier, block by block?",
-    reported="""For a 256-20-20-20-20-20-10 network of tanh units on digits of 16 x 16 pixels, after 7 updates on all
+    source="J. Martens, *Second-order Optimization for Neural Networks* (thesis, University of Toronto, "
+    "2016), sections 6.3 and 6.4, figures 6.1, 6.2, 6.4, 6.5",
+    asks="K-FAC takes the expectation of a Kronecker product for the product of expectations (F̃), and "
+    "then either leaves out all but the diagonal blocks (F̌) or takes the inverse to be block-tridiagonal "
+    "(F̂). How far is each from the exact Fisher matrix F of a small deep classifier, block by block?",
+    reported="""For a 256-20-20-20-20-20-10 network of tanh units on digits of 16 x 16 pixels, after 7
+  updates on all
 cases (5 % error; 0 % after 22), over the four layers in the middle:
 
 - F̃ has the coarse structure of F. The whole error, the sum of |F - F̃|, is 2894.4; the sum of the sizes of the
@@ -401,11 +418,12 @@ cases (5 % error; 0 % after 22), over the four layers in the middle:
 - Of the inverses, the block-diagonal one is a reasonably good approximation and the block-tridiagonal one a
   significantly better one, even on the diagonal blocks.""",
     here={
-        "small": "64-12-12-12-12-10 on 1,500 digits of 8 x 8 pixels, trained by K-FAC on all cases in float64 until "
-        "at most 5 % of them are classified wrongly, and on to 120 updates. F, all factors and cumulants are exact: "
-        "every case counts with every class, by its predicted probability. Layers 2 to 5.",
-        "full": "The published network on the 60,000 cases of MNIST at 16 x 16 pixels, until at most 5 % are wrong, and "
-        "on to 22 updates; the matrices are those of 5,000 cases. Layers 2 to 6.",
+        "small": "64-12-12-12-12-10 on 1,500 digits of 8 x 8 pixels, trained by K-FAC on all cases in "
+        "float64 until at most 5 % of them are classified wrongly, and on to 120 updates. F, all factors "
+        "and cumulants are exact: every case counts with every class, by its predicted probability. "
+        "Layers 2 to 5.",
+        "full": "The published network on the 60,000 cases of MNIST at 16 x 16 pixels, until at most 5 % "
+        "are wrong, and on to 22 updates; the matrices are those of 5,000 cases. Layers 2 to 6.",
     },
     run=run,
 )

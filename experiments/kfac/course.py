@@ -141,7 +141,9 @@ def followed(training: Training) -> Course:
         diverged = not math.isfinite(Trainer(job, training.plan, context, clock=clock).run())
     except Diverged:
         diverged = True
-    points = [(updates, measured) for updates, measured in context.curve if math.isfinite(measured["train_error"])]
+    points = [
+        (updates, measured) for updates, measured in context.curve if math.isfinite(measured["train_error"])
+    ]
     sizes = training.plan.batch_sizes(len(part))
     seen = [0, *itertools.accumulate(sizes(update) for update in range(training.plan.updates))]
     return Course(

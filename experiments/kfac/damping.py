@@ -45,9 +45,7 @@ def _grid(low: int, high: int) -> tuple[float, ...]:
 
 
 SETUPS: Final[Mapping[Size, Setup]] = {
-    "small": Setup(
-        problem=DIGITS, updates=60, first=250, full_at=200, damping=10.0, gammas=_grid(-4, 2)
-    ),
+    "small": Setup(problem=DIGITS, updates=60, first=250, full_at=200, damping=10.0, gammas=_grid(-4, 2)),
     "full": Setup(
         problem=Problem(name="MNIST", dataset="mnist", encoder=(784, 1000, 500, 250, 30)),
         updates=500,
@@ -101,9 +99,7 @@ def trained(setup: Setup) -> Standing:
         inverse="block_tridiagonal",
         generator=streams("targets"),
     )
-    sizes = batch_size_schedule(
-        "exponential", examples=len(cases), first=setup.first, full_at=setup.full_at
-    )
+    sizes = batch_size_schedule("exponential", examples=len(cases), first=setup.first, full_at=setup.full_at)
     batches = Batches(len(cases), streams("batches"))
     for update in range(setup.updates):
         batch = cases[batches.take(sizes(update))]
@@ -173,18 +169,20 @@ def _tried(
 def judged(tried: list[Tried], standing: Standing) -> Result:
     """Return what is to be said of a scan."""
     best = {kind: max(tried, key=lambda each: _rank(each.gains[kind])) for kind in KINDS}
-    least = {kind: min((each.gamma for each in tried if each.gains[kind] > 0), default=math.inf) for kind in KINDS}
+    least = {
+        kind: min((each.gamma for each in tried if each.gains[kind] > 0), default=math.inf) for kind in KINDS
+    }
     weak = min(tried, key=lambda each: abs(math.log(each.gamma / (0.01 * best["raw"].gamma))))
     worst = {kind: min(tried, key=lambda each: _rank(each.gains[kind])) for kind in KINDS}
     foreseen = min(each.foreseen["re-scaled, momentum"] - each.foreseen["re-scaled"] for each in tried)
     least_lead = min(tried, key=_lead)
     claims = [
         Claim(
-            says="The preconditioned gradient as it is makes h worse unless damping is strong: at a hundredth of its "
-            "best γ it does",
+            says="The preconditioned gradient as it is makes h worse unless damping is strong: at a "
+            "hundredth of its best γ it does",
             holds=weak.gains["raw"] < 0,
-            told=f"{weak.gains['raw']:.3g} at γ = {weak.gamma:.3g}; the best is {best['raw'].gains['raw']:.3f} at "
-            f"γ = {best['raw'].gamma:.3g}",
+            told=f"{weak.gains['raw']:.3g} at γ = {weak.gamma:.3g}; the best is "
+            f"{best['raw'].gains['raw']:.3f} at γ = {best['raw'].gamma:.3g}",
         ),
         Claim(
             says="Re-scaled, it lowers h at much smaller γ than as it is",
@@ -194,7 +192,8 @@ def judged(tried: list[Tried], standing: Standing) -> Result:
         Claim(
             says="Re-scaled, it makes h worse at no γ that is tried",
             holds=worst["re-scaled"].gains["re-scaled"] >= -TOLERANCE,
-            told=f"the least gain is {worst['re-scaled'].gains['re-scaled']:.3g}, at γ = {worst['re-scaled'].gamma:.3g}",
+            told=f"the least gain is {worst['re-scaled'].gains['re-scaled']:.3g}, at γ = "
+            f"{worst['re-scaled'].gamma:.3g}",
         ),
         Claim(
             says="The best re-scaled step lowers h by more than the best one as it is",
@@ -229,14 +228,16 @@ def judged(tried: list[Tried], standing: Standing) -> Result:
         pictures=[
             Picture(
                 name="gains",
-                says="How far one step lowers the objective, by the damping of its factors. Steps that make it much "
-                "worse are left out.",
+                says="How far one step lowers the objective, by the damping of its factors. Steps that "
+                "make it much worse are left out.",
                 panels=[Panel(x="γ", y="h(θ) - h(θ + δ)", log_x=True, lines=[line(kind) for kind in KINDS])],
             )
         ],
         remarks=[
-            f"At this point K-FAC itself has λ = {standing.damping:.3g} and γ = {standing.gamma:.3g}. "
-            "All steps are by the gradient of all cases, and so is the matrix of the model."
+            (
+                f"At this point K-FAC itself has λ = {standing.damping:.3g} and γ = {standing.gamma:.3g}. "
+                "All steps are by the gradient of all cases, and so is the matrix of the model."
+            )
         ],
     )
 
@@ -269,20 +270,22 @@ EXPERIMENT: Final = Experiment(
     name="kfac-damping",
     title="K-FAC: damping and re-scaling",
     rows=(217,),
-    source="J. Martens, *Second-order Optimization for Neural Networks* (thesis, University of Toronto, 2016), "
-    "section 6.6, figure 6.6",
-    asks="K-FAC damps the factors of its matrix by γ, multiplies the preconditioned gradient Δ by what minimises a "
-    "quadratic model with the exact Fisher matrix, and adds a part of its last step. What does each do for one step?",
+    source="J. Martens, *Second-order Optimization for Neural Networks* (thesis, University of Toronto, "
+    "2016), section 6.6, figure 6.6",
+    asks="K-FAC damps the factors of its matrix by γ, multiplies the preconditioned gradient Δ by what "
+    "minimises a quadratic model with the exact Fisher matrix, and adds a part of its last step. What "
+    "does each do for one step?",
     reported="""On the autoencoder of MNIST at update 500 of block-tridiagonal K-FAC, as a figure:
 
 - Δ as it is gives no improvement of the objective at all unless γ is very large.
 - Re-scaled, much smaller γ can be afforded, and the step improves the objective by much more.
 - With momentum the improvement is larger still, over the whole range.""",
     here={
-        "small": "An autoencoder 64-50-25-10-25-50-64 of tanh units with a linear code on 1,500 digits, at update 60 of "
-        "block-tridiagonal K-FAC (λ from 10, batches that grow from 250 to all cases by update 200), in float64.",
-        "full": "The published autoencoder 784-1000-500-250-30 of MNIST at update 500, with the published settings: λ "
-        "from 150, batches that grow from 1,000 to all cases.",
+        "small": "An autoencoder 64-50-25-10-25-50-64 of tanh units with a linear code on 1,500 digits, "
+        "at update 60 of block-tridiagonal K-FAC (λ from 10, batches that grow from 250 to all cases by "
+        "update 200), in float64.",
+        "full": "The published autoencoder 784-1000-500-250-30 of MNIST at update 500, with the published "
+        "settings: λ from 150, batches that grow from 1,000 to all cases.",
     },
     run=run,
 )

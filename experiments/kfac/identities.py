@@ -1,7 +1,7 @@
-"""What K-FAC is said to be exactly: blind to affine maps, conjugate gradients, the curvature of a distance."""
+"""What K-FAC is said to be exactly: blind to affine maps, conjugate gradients, a distance's curvature."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -116,7 +116,9 @@ def run(size: Size) -> Result:
     rows = {**_invariance(nets), **_white(nets), **_one_layer(nets), **_conjugate(nets), **_heskes(nets)}
     claims = [
         Claim(
-            says=said, holds=holds(*values), told=f"over {draws} networks at most {max(values):.1e}, at least {min(values):.1e}"
+            says=said,
+            holds=holds(*values),
+            told=f"over {draws} networks at most {max(values):.1e}, at least {min(values):.1e}",
         )
         for said, (holds, values) in rows.items()
     ]
@@ -132,8 +134,11 @@ def run(size: Size) -> Result:
         ],
         seeds=f"0 to {draws - 1}",
         remarks=[
-            "Undamped means a damping of 10⁻³⁰, and targets in expectation. The block-tridiagonal inverse is the worst "
-            "conditioned: without damping it divides by what one layer's gradient leaves of another's, which is near 0."
+            (
+                "Undamped means a damping of 10⁻³⁰, and targets in expectation. The block-tridiagonal "
+                "inverse is the worst conditioned: without damping it divides by what one layer's gradient "
+                "leaves of another's, which is near 0."
+            )
         ],
     )
 
@@ -154,11 +159,11 @@ def _invariance(nets: Sequence[Net]) -> Judged:
     pairs = list(zip(nets, maps, strict=True))
     tridiagonal = [net.away(each, partial(net.by_kfac, inverse="block_tridiagonal")) for net, each in pairs]
     return {
-        "Undamped K-FAC with the block-diagonal inverse takes the same step in a network transformed by any affine maps": (
+        "Undamped, block-diagonal K-FAC takes the same step in a network that any affine maps transform": (
             _within,
             [net.away(each, net.by_kfac) for net, each in pairs],
         ),
-        "So it does with the block-tridiagonal inverse": (
+        "So does the block-tridiagonal form": (
             _loosely,
             tridiagonal,
         ),
@@ -251,17 +256,29 @@ def _root(matrix: Tensor) -> Tensor:
 def _one_layer(nets: Sequence[Net]) -> Judged:
     found = []
     for net in nets:
-        model, targets = nn.Linear(net.widths[0], net.widths[-1]).double(), net.normal(len(net.inputs), net.widths[-1])
+        model, targets = (
+            nn.Linear(net.widths[0], net.widths[-1]).double(),
+            net.normal(len(net.inputs), net.widths[-1]),
+        )
         KFAC(model, squared_error(), lr=1.0, damping=UNDAMPED, targets="exact").step(net.inputs, targets)
         design = torch.cat([net.inputs, torch.ones(len(targets), 1, dtype=torch.float64)], dim=1)
         found.append(_apart(model(net.inputs), design @ torch.linalg.lstsq(design, targets).solution))
-    return {"For one linear layer and squared error it is the exact natural gradient: one step is the best fit": (_within, found)}
+    return {
+        "For one linear layer and squared error it is the exact natural gradient: one step is the best fit": (
+            _within,
+            found,
+        )
+    }
 
 
 def _conjugate(nets: Sequence[Net]) -> Judged:
     return {
-        "On a quadratic, with one inverse throughout, its steps with momentum are those of conjugate gradients that "
-        "the inverse preconditions, over 6 updates": (_within, [_from_conjugate_gradients(net) for net in nets])
+        "On a quadratic, with one inverse throughout, its steps with momentum are those of conjugate "
+        "gradients that "
+        "the inverse preconditions, over 6 updates": (
+            _within,
+            [_from_conjugate_gradients(net) for net in nets],
+        )
     }
 
 
@@ -298,7 +315,7 @@ def _from_conjugate_gradients(net: Net) -> float:
 
 def _heskes(nets: Sequence[Net]) -> Judged:
     return {
-        "The block-diagonal matrix is the Hessian of D, the distance of the sums of all layers weighted by G": (
+        "The block-diagonal matrix is the Hessian of D, the change of all sums weighted by G": (
             _within,
             [_from_hessian(net) for net in nets],
         )
@@ -313,11 +330,15 @@ def _from_hessian(net: Net) -> float:
         if isinstance(module, nn.Linear):
             (a, g), activities, matrix = next(factors), sums.detach(), module.weight.detach()
 
-            def distance(columns: Tensor, activities: Tensor = activities, matrix: Tensor = matrix, g: Tensor = g) -> Tensor:
+            def distance(
+                columns: Tensor, activities: Tensor = activities, matrix: Tensor = matrix, g: Tensor = g
+            ) -> Tensor:
                 apart = activities @ (columns.reshape(matrix.T.shape).T - matrix).T
                 return (apart @ g * apart).sum() / (2 * len(activities))
 
-            hessian: Tensor = torch.autograd.functional.hessian(distance, torch.zeros(matrix.numel(), dtype=torch.float64))  # type: ignore[no-untyped-call]
+            hessian: Tensor = torch.autograd.functional.hessian(
+                distance, torch.zeros(matrix.numel(), dtype=torch.float64)
+            )  # type: ignore[no-untyped-call]
             most = max(most, _apart(hessian, torch.kron(a, g)))
         sums = module(sums)
     return most
@@ -354,20 +375,22 @@ EXPERIMENT: Final = Experiment(
     name="kfac-identities",
     title="K-FAC: invariances, conjugate gradients, Heskes' distance",
     rows=(220,),
-    source="J. Martens, *Second-order Optimization for Neural Networks* (thesis, University of Toronto, 2016), "
-    "sections 6.7, 6.10 (theorem 11, corollaries 12 and 13) and 6.12",
-    asks="Some of what is said of K-FAC is not a matter of degree. Are these statements true of this implementation, to "
-    "the precision of its numbers?",
-    reported="""- Undamped, with both inverses, K-FAC's updates of a network and of one that any invertible affine maps
-  transform (of inputs, activities and sums) are the same function; so a network may have logistic or tanh units.
+    source="J. Martens, *Second-order Optimization for Neural Networks* (thesis, University of Toronto, "
+    "2016), sections 6.7, 6.10 (theorem 11, corollaries 12 and 13) and 6.12",
+    asks="Some of what is said of K-FAC is not a matter of degree. Are these statements true of this "
+    "implementation, to the precision of its numbers?",
+    reported="""- Undamped, with both inverses, K-FAC's updates of a network and of one that any invertible
+  affine maps
+  transform (of inputs, activities and sums) are the same function; so a network may have logistic or tanh
+  units.
 - It is gradient descent in the network where activities are centred and white and gradients are white.
 - On a quadratic its momentum with a fixed inverse is preconditioned conjugate gradients.
 - The block-diagonal matrix is the Hessian of a distance (Heskes 2000), the changes of all sums weighted by G.
 
 These are theorems; there are no measurements.""",
     here={
-        "small": "Five networks 4-3-4-2 of tanh units with yes-or-no outputs on 40 cases, their weights, cases and maps "
-        "drawn anew, in float64.",
+        "small": "Five networks 4-3-4-2 of tanh units with yes-or-no outputs on 40 cases, their weights, "
+        "cases and maps drawn anew, in float64.",
         "full": "Twenty networks 20-15-10-15-20 on 2,000 cases.",
     },
     run=run,
