@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 from typing import Final
 
 from experiments.experiment import Cell, Claim, Line, Panel, Picture, Size, Table
-from thiessen import connect
+from thiessen import Client, connect
 from thiessen.contract import ComparisonReport
 from thiessen.contract.comparisons import ArmReport, Band, Pair
 from thiessen.contract.words import Scalar
@@ -37,15 +37,29 @@ class Compared:
     report: ComparisonReport
     folder: Path
 
-    def trials(self, study: str) -> list[Tried]:
-        """Return the trials of one of its searches, by number."""
+    def trials(self, *labels: str) -> dict[str, list[list[Tried]]]:
+        """Return the trials of each search of these arms, by number."""
         with connect(f"sqlite:///{self.folder / 'studies.db'}") as client:
-            told = client.history(study).columns
-        configs = [
-            dict(zip(told.config, values, strict=True)) for values in zip(*told.config.values(), strict=True)
-        ]
-        values = [inf if each is None else each for each in told.value]
-        return sorted(map(Tried, told.number, configs, values), key=lambda each: each.number)
+            return {
+                label: [_tried(client, each.study) for each in arm(self.report, label).searches]
+                for label in labels
+            }
+
+    def lowest(self, metric: str) -> dict[str, float]:
+        """Return for each arm the lowest that a metric comes to at any point of any trial of its searches."""
+        with connect(f"sqlite:///{self.folder / 'studies.db'}") as client:
+            return {
+                each.label: min(
+                    (
+                        value
+                        for search in each.searches
+                        for number in range(search.trials)
+                        for value in _points(client, search.study, number, metric)
+                    ),
+                    default=inf,
+                )
+                for each in self.report.arms
+            }
 
 
 def files(name: str) -> dict[Size, str]:
@@ -178,6 +192,20 @@ def unmet(report: ComparisonReport) -> Sequence[str]:
     return [
         f"Not as in a fair comparison: {each.name}. {each.told}" for each in report.checks if not each.is_met
     ]
+
+
+def _tried(client: Client, study: str) -> list[Tried]:
+    told = client.history(study).columns
+    rows = zip(*told.config.values(), strict=True)
+    configs = [dict(zip(told.config, values, strict=True)) for values in rows]
+    values = [inf if each is None else each for each in told.value]
+    return sorted(map(Tried, told.number, configs, values), key=lambda each: each.number)
+
+
+def _points(client: Client, study: str, number: int, metric: str) -> list[float]:
+    points = [point for attempt in client.trial(study, number).attempts for point in attempt.reports]
+    values = [point.metrics.get(metric) for point in points]
+    return [each for each in values if isinstance(each, float | int) and isfinite(each)]
 
 
 def _arm(found: ArmReport) -> list[Cell]:

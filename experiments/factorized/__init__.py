@@ -3,6 +3,11 @@
 from typing import Final
 
 from experiments.experiment import Experiment
-from experiments.factorized import updated_backpropagation
+from experiments.factorized import centring, rectifier, second_order, updated_backpropagation
 
-ALL: Final[tuple[Experiment, ...]] = (updated_backpropagation.EXPERIMENT,)
+ALL: Final[tuple[Experiment, ...]] = (
+    centring.EXPERIMENT,
+    second_order.EXPERIMENT,
+    rectifier.EXPERIMENT,
+    updated_backpropagation.EXPERIMENT,
+)
