@@ -58,8 +58,8 @@ def result(found: Compared, tests: dict[str, float]) -> Result:
 
 REMARKS: Final = (
     (
-        "The thesis trained for 300,000 updates. *Few* and *long* are a matter of scale: what it saw at the end "
-        "is beyond the small size, and a lower error of centred descent here does not refute it."
+        "The thesis trained for 300,000 updates. *Few* and *long* are matters of scale: what it saw is "
+        "beyond the small size, and a lower error of centred descent here does not refute it."
     ),
 )
 
