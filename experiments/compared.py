@@ -172,18 +172,27 @@ def expected_drawn(report: ComparisonReport, *, y: str, says: str, log_y: bool =
     return Picture(name="expected", says=says, panels=[panel])
 
 
-def training_drawn(report: ComparisonReport, *, y: str, says: str, log_y: bool = True) -> Picture:
-    """Return how the best config of each arm learns, by updates and by seconds, as far as it is known."""
-    panels = []
-    for over in ("updates", "seconds"):
-        lines = [
-            _line(each.label, training.line)
-            for each in report.arms
-            for training in each.training
-            if training.over == over
-        ]
-        if lines:
-            panels.append(Panel(x=over, y=y, log_y=log_y, lines=lines))
+def curve(report: ComparisonReport, label: str, metric: str, over: str = "updates") -> Band:
+    """Return how the best confirmed config of an arm learns, in the mean of its runs. Raises LookupError."""
+    for each in arm(report, label).training:
+        if (each.metric, each.over) == (metric, over):
+            return each.line
+    raise LookupError(f"No run of {label} tells {metric} over {over}.")
+
+
+def training_drawn(
+    report: ComparisonReport, metric: str, *, y: str, says: str, log_y: bool = True
+) -> Picture:
+    """Return how the best config of each arm learns, by updates and by seconds."""
+    panels = [
+        Panel(
+            x=over,
+            y=y,
+            log_y=log_y,
+            lines=[_line(each.label, curve(report, each.label, metric, over)) for each in report.arms],
+        )
+        for over in ("updates", "seconds")
+    ]
     return Picture(name="training", says=says, panels=panels)
 
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from experiments.compared import Compared, compared, is_lower, training_drawn
+from experiments.compared import Compared, compared, is_lower, training_drawn, unmet
 from experiments.experiment import Claim, Experiment, Result, Size
-from experiments.factorized.comparison import FILES, SETTING, early, only, table
+from experiments.factorized.comparison import FILES, METRIC, SETTING, early, only, table
 from experiments.factorized.source import THESIS
 
 SGD, CENTRED, MEAN_ONLY = "sgd", "centred", "mean-only"
@@ -47,12 +47,13 @@ def result(found: Compared, tests: dict[str, float]) -> Result:
         pictures=[
             training_drawn(
                 report,
+                METRIC,
                 y="squared error of the training cases",
                 says="The best config of each method, trained again with fresh seeds: the mean of its runs.",
             )
         ],
         seeds="1 for the comparison, from which those of all searches and trials follow",
-        remarks=REMARKS,
+        remarks=[*REMARKS, *unmet(report)],
     )
 
 

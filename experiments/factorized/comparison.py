@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from experiments.compared import Compared, arm, files, headline
+from experiments.compared import Compared, arm, curve, files, headline
 from experiments.experiment import Cell, Table
 
 FILES: Final = files("factorized/methods")
@@ -17,6 +17,7 @@ SETTING: Final = {
     "batches of 200, 300,000 updates, statistics and inverses renewed every 100; each method has ten "
     "searches of forty trials.",
 }
+METRIC: Final = "train_error"
 AT: Final = 1 / 3  # of all updates: when the early ones are compared
 
 
@@ -52,7 +53,7 @@ def table(found: Compared, labels: list[str], tests: dict[str, float]) -> Table:
 
 def early(found: Compared, label: str) -> float:
     """Return where the best config of a method stands after a third of the updates, in the mean."""
-    [line] = [each.line for each in arm(found.report, label).training if each.over == "updates"]
+    line = curve(found.report, label, METRIC)
     until = AT * max(line.at)
     value = [mean for at, mean in zip(line.at, line.mean, strict=True) if at <= until][-1]
     return float("inf") if value is None else value

@@ -1,10 +1,12 @@
 """Whether every method of the thesis trains a rectifier network to tell classes apart."""
 
+from math import inf
 from typing import Final
 
-from experiments.compared import Compared, arms_table, compared, files, training_drawn
+from experiments.compared import arms_table, compared, curve, files, training_drawn, unmet
 from experiments.experiment import Claim, Experiment, Result, Size, Table
 from experiments.factorized.source import THESIS
+from thiessen.contract import ComparisonReport
 
 FILES: Final = files("factorized/rectifier")
 WRONG: Final = 0.05
@@ -12,43 +14,48 @@ WRONG: Final = 0.05
 
 def run(size: Size) -> Result:
     """Return it."""
-    found = compared(FILES[size])
-    return result(found, found.lowest("train_error"), found.lowest("test_error"))
+    return result(compared(FILES[size]).report)
 
 
-def result(found: Compared, trained: dict[str, float], tested: dict[str, float]) -> Result:
-    """Return what the comparison and the least shares of wrong classes say."""
-    worst = max(trained, key=lambda label: trained[label])
+def result(report: ComparisonReport) -> Result:
+    """Return what a report of the comparison says."""
+    wrong = {each.label: _end(report, each.label, "train_error") for each in report.arms}
+    worst = max(wrong, key=lambda label: wrong[label])
     return Result(
         claims=[
             Claim(
-                says="Every method comes to less than 5 % wrong training cases.",
-                holds=trained[worst] < WRONG,
-                told=f"at worst {worst} with {trained[worst]:.2%}",
+                says="The best config of every method comes to less than 5 % wrong training cases, on fresh "
+                "seeds.",
+                holds=wrong[worst] < WRONG,
+                told=f"at worst {worst} with {wrong[worst]:.2%}",
             )
         ],
-        tables=[
-            _table(trained, tested),
-            arms_table(found.report, title="Cross-entropy of the training cases"),
-        ],
+        tables=[_table(report, wrong), arms_table(report, title="Cross-entropy of the training cases")],
         pictures=[
             training_drawn(
-                found.report,
+                report,
+                "train_loss",
                 y="cross-entropy of the training cases",
                 says="The best config of each method, trained again with fresh seeds: the mean of its runs.",
             )
         ],
         seeds="1 for the comparison, from which those of all searches and trials follow",
+        remarks=unmet(report),
     )
 
 
-def _table(trained: dict[str, float], tested: dict[str, float]) -> Table:
+def _table(report: ComparisonReport, wrong: dict[str, float]) -> Table:
     return Table(
-        title="Least share of wrong classes at any point of any trial, in per cent",
+        title="Wrong classes after the last update, in per cent",
         head=["method", "training cases", "test cases"],
-        rows=[[label, 100 * trained[label], 100 * tested[label]] for label in trained],
-        note="The test cases have chosen their column, which flatters.",
+        rows=[[label, 100 * wrong[label], 100 * _end(report, label, "test_error")] for label in wrong],
+        note="The best config of each method, trained again: the mean of its runs.",
     )
+
+
+def _end(report: ComparisonReport, label: str, metric: str) -> float:
+    end = curve(report, label, metric).mean[-1]
+    return inf if end is None else end
 
 
 EXPERIMENT: Final = Experiment(
