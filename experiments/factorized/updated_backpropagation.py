@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any, Final
@@ -14,6 +15,7 @@ from experiments.experiment import Claim, Experiment, Line, Panel, Picture, Resu
 from experiments.factorized.source import THESIS
 from experiments.spread import spread
 from optimizers import UpdatedBackpropagation, squared_error
+from thiessen.trial import Diverged
 from worker.datasets import load
 from worker.models.autoencoder import autoencoder
 from worker.tasks.alone import Alone
@@ -81,7 +83,8 @@ def trained(training: Training) -> Curve:
         "updates": training.updates,
         "points": POINTS,
     }
-    train(config, alone)
+    with suppress(Diverged):
+        train(config, alone)
     curve = [(step, told["train_error"]) for step, told in alone.curve]
     return curve if curve[-1][0] == training.updates else [*curve, (training.updates, math.inf)]
 
