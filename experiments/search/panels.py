@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import median, quantiles
+from statistics import median
 from typing import Final
 
 import numpy as np
@@ -129,7 +129,7 @@ def _panel(title: str, trials: Sequence[Tried]) -> Panel:
 
 def _scale(searches: Sequence[Sequence[Tried]]) -> tuple[float, float]:
     values = [each.value for trials in searches for each in trials if math.isfinite(each.value)]
-    return min(values), quantiles(values, n=10)[round(LAST_COLOUR * 10) - 1]
+    return min(values), float(np.quantile(values, LAST_COLOUR))
 
 
 def _number(trial: Tried, name: str) -> float:

@@ -4,6 +4,7 @@ import itertools
 import math
 import tomllib
 
+import numpy as np
 import pytest
 
 from experiments import compared as running
@@ -69,7 +70,7 @@ def test_the_first_trial_of_a_replicate_is_the_same_in_every_strategy_that_draws
 @pytest.mark.row(12)
 @pytest.mark.parametrize(("better", "worse"), [("random", "grid"), ("grid", "random")])
 def test_a_strategy_is_better_in_one_direction_alone(better, worse):
-    test = paired([1.0 + at / 100 for at in range(12)], [2.0] * 12)
+    test = paired(1 + np.arange(12) / 100, np.full(12, 2.0))
     tests = {("grid", "random"): (test, 0.001)}
 
     claim = table.is_better(tests, better, worse, "It is")
@@ -80,7 +81,7 @@ def test_a_strategy_is_better_in_one_direction_alone(better, worse):
 
 @pytest.mark.row(12)
 def test_a_strategy_that_may_be_better_by_chance_is_not_said_to_be():
-    test = paired([1.0] * 12, [2.0] * 12)
+    test = paired(np.ones(12), np.full(12, 2.0))
 
     assert not table.is_better({("random", "grid"): (test, 0.011)}, "random", "grid", "It is").holds
 
