@@ -46,7 +46,8 @@ def draw(picture: Picture, file: Path) -> None:
             else:
                 each.axis("off")
         if len(picture.scale):
-            of = ScalarMappable(Normalize(*picture.scale), SCALE)
+            low, high = picture.scale
+            of = ScalarMappable(Normalize(low, high), SCALE)
             figure.colorbar(of, ax=list(axes), label=picture.scaled, extend="max")
         written = StringIO()
         figure.savefig(written, format="svg", metadata={"Date": None, "Creator": None})

@@ -1,12 +1,13 @@
 """The comparison of the thesis's methods on an autoencoder, which two experiments read."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from experiments.compared import Compared, arm, curve, files, headline
 from experiments.experiment import Cell, Table
 
 FILES: Final = files("factorized/methods")
-SETTING: Final = {
+SETTING: Final[Mapping[Size, str]] = {
     "small": "An autoencoder 64-50-22-10-22-50-64 on the 1,500 training digits: logistic hidden units and "
     "outputs, a linear code, half the squared error, batches of 100, 1,000 updates. Each method has three "
     "searches of twelve trials by our biased random search over its rate, the variance of the first "

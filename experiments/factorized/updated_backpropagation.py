@@ -107,7 +107,7 @@ def run(size: Size) -> Result:
         for rule in TRAINED
         for lr in RATES
     }
-    best = {rule: min(RATES, key=lambda lr, rule=rule: finals[rule, lr]) for rule in TRAINED}
+    best = {rule: min((finals[rule, lr], lr) for lr in RATES)[1] for rule in TRAINED}
     return Result(
         claims=_claims(erred, finals, best),
         tables=[_of_errors(erred), _of_rates(finals)],
@@ -132,7 +132,7 @@ def _error(model: nn.Module, inputs: Tensor, lr: float, settings: Mapping[str, A
         lowest.copy_(before)
         list(updated.parameters())[1].copy_(list(model.parameters())[1])  # and the bias beside it
     [true] = torch.autograd.grad(objective.loss(updated(inputs), inputs), [lowest])
-    return ((heard - true).norm() / true.norm()).item()
+    return float((heard - true).norm() / true.norm())
 
 
 def _claims(

@@ -1,8 +1,10 @@
 """The comparison that these experiments read, and where it was published."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from experiments.compared import files
+from experiments.experiment import Size
 from experiments.factorized.source import THESIS
 
 SOURCE: Final = THESIS
@@ -12,7 +14,7 @@ BIASED: Final = {
     PUBLISHED: "biased random search as published",
     DEFAULT: "our default of biased random search",
 }
-HERE: Final = {
+HERE: Final[Mapping[Size, str]] = {
     "small": "The autoencoder 64-32-6-32-64 on the 1,500 training digits: logistic hidden units and "
     "outputs, a linear code, 100 updates by stochastic gradient descent with batches of 50, from uniform "
     "weights of variance α/(n_in + n_out). The rate (0.002 to 200) and α (0.01 to 300) are searched on "
