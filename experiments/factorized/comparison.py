@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from experiments.compared import Compared, arm, curve, files, headline
-from experiments.experiment import Cell, Table
+from experiments.experiment import Cell, Size, Table
 
 FILES: Final = files("factorized/methods")
 SETTING: Final[Mapping[Size, str]] = {
     "small": "An autoencoder 64-50-22-10-22-50-64 on the 1,500 training digits: logistic hidden units and "
-    "outputs, a linear code, half the squared error, batches of 100, 1,000 updates. Each method has three "
-    "searches of twelve trials by our biased random search over its rate, the variance of the first "
+    "outputs, a linear code, half the squared error, batches of 100, 500 updates. Each method has three "
+    "searches of eight trials by our biased random search over its rate, the variance of the first "
     "weights, and what else it has: the ridge of ACP, its α, the damping of K-FAC. Statistics and inverses "
     "are renewed every 100 updates. A trial is judged by its lowest squared error on all training cases; "
     "the best config of each method is trained three times more.",
