@@ -39,6 +39,7 @@ class Line:
     low: Sequence[float | None] = ()
     high: Sequence[float | None] = ()
     points: bool = False
+    colours: Sequence[float | None] = ()  # of points: where each is on the picture's scale; None off it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,8 @@ class Picture:
     says: str  # what is to be seen, in a sentence
     panels: Sequence[Panel]
     columns: int = 2
+    scale: Sequence[float] = ()  # the ends of the one scale of colours of all its panels
+    scaled: str = ""  # what its colours say
 
 
 @dataclass(frozen=True, kw_only=True)

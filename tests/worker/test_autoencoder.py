@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from optimizers import MeanOnlyBatchNorm
 from worker.datasets import Part, load
 from worker.tasks.alone import Alone
 from worker.tasks.autoencoder import Autoencoder, network, squared_distance, train
@@ -70,3 +71,29 @@ def test_the_error_is_the_squared_distance_of_the_prediction():
     outputs, targets = torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.5]])
 
     assert squared_distance(torch.sigmoid, outputs, targets).tolist() == [0.25]
+
+
+@pytest.mark.parametrize("name", ["own", "curves_autoencoder"])
+def test_a_normalisation_follows_each_hidden_layer_but_neither_code_nor_outputs(name):
+    chosen = settings(Autoencoder, {"network": name, "normalisation": "mean_only", "hidden": 20, "depth": 3})
+    images = torch.zeros(1, 64 if name == "own" else 784)
+
+    model = network(chosen, replace(load("digits"), train=Part(images, images)), Streams(1)("weights"))
+
+    for part in model:
+        *hidden, last = [layer for layer in part if isinstance(layer, torch.nn.Linear)]
+        normalisations = [layer for layer in part if isinstance(layer, MeanOnlyBatchNorm)]
+        assert [len(layer.bias) for layer in normalisations] == [layer.out_features for layer in hidden]
+        assert last.bias is not None
+
+
+@pytest.mark.parametrize("normalisation", ["batch", "mean_only"])
+def test_it_learns_to_reconstruct_with_a_normalisation(normalisation):
+    value, curve = trained(normalisation=normalisation, optimizer="sgd", updates=100)
+
+    assert value < 0.9 * curve[0][1]["validation_loss"]
+
+
+def test_a_normalisation_and_batches_in_parts_do_not_go_together():
+    with pytest.raises(ValueError, match=r"'chunk'.*whole batch"):
+        train({"normalisation": "batch", "optimizer": "sgd", "chunk": 10}, Alone())

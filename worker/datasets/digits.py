@@ -1,5 +1,6 @@
 """The 1,797 handwritten digits that scikit-learn ships: 8 x 8 grey pixels, ten classes."""
 
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -14,9 +15,15 @@ ORIGIN: Final = f"Handwritten digits of scikit-learn {release}, in the order of 
 
 def images() -> tuple[Array, Array]:
     """Return the digits as images (1, 8, 8) in [0, 1] with their classes, in a fixed order."""
-    pixels, classes = load_digits(return_X_y=True)
+    pixels, classes = _shipped()
     order = ordered(len(classes), SPLIT_SEED)
     return (pixels[order] / 16).astype(np.float32).reshape(-1, 1, 8, 8), classes[order].astype(np.int64)
+
+
+@cache  # a worker trains many trials, and unpacking the file takes as long as ten updates of a small network
+def _shipped() -> tuple[Array, Array]:
+    pixels, classes = load_digits(return_X_y=True)
+    return pixels, classes
 
 
 def content(*, train: int) -> Content:

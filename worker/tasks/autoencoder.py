@@ -13,8 +13,17 @@ from thiessen.space import Config
 from worker.config import setting, wrong
 from worker.datasets import Dataset, Part, load, names
 from worker.models.autoencoder import autoencoder
+from worker.models.layers import NORMALISATIONS
 from worker.models.named import NETWORKS
-from worker.tasks.network import NetworkSettings, parts_of, schema_of, settings, spaces_of, trained
+from worker.tasks.network import (
+    NetworkSettings,
+    check_whole_batches,
+    parts_of,
+    schema_of,
+    settings,
+    spaces_of,
+    trained,
+)
 from worker.tasks.task import Context, Task
 from worker.training.driven import Objective
 from worker.training.pretraining import pretrain
@@ -58,6 +67,11 @@ class Autoencoder(NetworkSettings):
     activation: str = setting(
         "logistic", "What a hidden unit makes of its sum.", choices=("logistic", "relu", "tanh", "identity")
     )
+    normalisation: str = setting(
+        "none",
+        "What follows each hidden layer, but for code and outputs.",
+        choices=("none", *NORMALISATIONS),
+    )
     loss: str = setting(
         "cross_entropy",
         "`cross_entropy` of logistic outputs, `squared` error of linear ones, or `squared_logistic`.",
@@ -80,6 +94,7 @@ class Autoencoder(NetworkSettings):
 def train(config: Config, context: Context) -> float:
     """Train an autoencoder and return what the trial is judged by. Raises ValueError, Diverged, Pruned."""
     chosen = settings(Autoencoder, config)
+    check_whole_batches(chosen.normalisation, chosen)
     data = load(chosen.dataset, substitute=chosen.substitute, validation=chosen.hold_back)
     judged, streams = LOSSES[chosen.loss], Streams(context.seed)
     if chosen.loss != "squared" and not _are_shares(data.train.inputs):
@@ -117,6 +132,7 @@ def network(chosen: Autoencoder, data: Dataset, generator: Generator) -> nn.Modu
         generator=generator,
         hidden=chosen.activation,
         output=LOSSES[chosen.loss].output,
+        normalisation=None if chosen.normalisation == "none" else chosen.normalisation,
         initialise=chosen.initialise(),
     )
 

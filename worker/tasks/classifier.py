@@ -16,7 +16,15 @@ from worker.models.convolutional import Convolution, convolutional
 from worker.models.layers import NORMALISATIONS
 from worker.models.named import NETWORKS
 from worker.models.perceptron import perceptron
-from worker.tasks.network import NetworkSettings, parts_of, schema_of, settings, spaces_of, trained
+from worker.tasks.network import (
+    NetworkSettings,
+    check_whole_batches,
+    parts_of,
+    schema_of,
+    settings,
+    spaces_of,
+    trained,
+)
 from worker.tasks.task import Context, Task
 from worker.training.streams import Streams
 
@@ -67,8 +75,7 @@ class Classifier(NetworkSettings):
 def train(config: Config, context: Context) -> float:
     """Train a network and return what the trial is judged by. Raises ValueError, Diverged, Pruned."""
     chosen = settings(Classifier, config)
-    if chosen.normalisation != "none" and chosen.own.get("chunk"):
-        raise wrong("chunk", chosen.own["chunk"], "a normalisation needs the whole batch at once; leave it 0")
+    check_whole_batches(chosen.normalisation, chosen)
     data = load(chosen.dataset, substitute=chosen.substitute, validation=chosen.hold_back)
     streams = Streams(context.seed)
     model = network(chosen, data, streams("weights"))

@@ -64,6 +64,12 @@ def settings(kind: type[S], config: Config) -> S:
     return kind(**values, own=own)
 
 
+def check_whole_batches(normalisation: str, chosen: NetworkSettings) -> None:
+    """Raise ValueError where a normalisation would see batches in parts."""
+    if normalisation != "none" and chosen.own.get("chunk"):
+        raise wrong("chunk", chosen.own["chunk"], "a normalisation needs the whole batch at once; leave it 0")
+
+
 def known_to_optimizers(known: dict[str, Setting]) -> dict[str, Setting]:
     """Return the settings of all optimizers that a task offers, by name."""
     rows = [OPTIMIZERS[name] for name in known["optimizer"].choices]
