@@ -59,7 +59,7 @@ def _end(report: ComparisonReport, label: str, metric: str) -> float:
 
 
 EXPERIMENT: Final = Experiment(
-    name="rectifier-network",
+    name="rectifier-methods",
     title="A rectifier network by every method",
     rows=(195,),
     source=f"{THESIS}, section 4.3",

@@ -3,7 +3,6 @@
 import math
 
 import pytest
-from tests.comparison.found import a_spec, an_arm, the_runs
 
 from experiments.compared import (
     arms_table,
@@ -17,6 +16,7 @@ from experiments.compared import (
     training_drawn,
     unmet,
 )
+from tests.comparison.found import a_spec, an_arm, the_runs
 from thiessen.comparison.report import report
 
 CURVE = {"step": [0.0, 10.0], "train_error": [4.0, 2.0], "seconds": [0.0, 1.0]}
