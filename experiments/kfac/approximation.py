@@ -106,7 +106,7 @@ def on_the_way(setup: Setup, part: Part) -> tuple[State, State]:
         setup.sizes, streams("weights"), activation="tanh", initialise=initialisation("glorot")
     ).double()
     optimizer = KFAC(model, CrossEntropy(), generator=streams("targets"))
-    partly, update = None, 0
+    partly, update, wrong, gamma = None, 0, 1.0, 0.0
     for update in range(1, setup.updates + 1):
         optimizer.step(part.inputs.double(), part.targets)
         wrong, gamma = _wrong(model, part), float(optimizer.state_dict()["gamma"])
@@ -130,7 +130,7 @@ def moments(model: nn.Module, inputs: Tensor) -> Moments:
         slopes = output_gradients(objective, outputs.detach(), targets) * chances[:, label, None].sqrt()
         rows.append({name: each for name, each in rows_of(uses, outputs, slopes).items() if name in names})
     weights = chances.T.reshape(-1) / len(inputs)
-    lines = [{name: each.lines() for name, each in of_label.items()} for of_label in rows]
+    lines = [{name: found for name, each in of_label.items() if (found := each.lines())} for of_label in rows]
     return Moments(
         names=names,
         weights=weights,
@@ -281,7 +281,7 @@ def _of_errors(exact: Tensor, undamped: Tensor, error: float, bound: float) -> l
 
 
 def _apart(one: Tensor, other: Tensor) -> float:
-    return ((one - other).norm() / other.norm()).item()
+    return float((one - other).norm() / other.norm())
 
 
 def _sizes(seen: Moments) -> list[int]:
@@ -329,7 +329,7 @@ def _within(matrices: Mapping[str, Tensor], seen: Moments) -> dict[str, float]:
 
 def _wrong(model: nn.Module, part: Part) -> float:
     with torch.no_grad():
-        return (model(part.inputs.double()).argmax(dim=1) != part.targets).double().mean().item()
+        return float((model(part.inputs.double()).argmax(dim=1) != part.targets).double().mean())
 
 
 def _distances(states: Sequence[tuple[State, Moments]]) -> Table:

@@ -49,7 +49,7 @@ class _Decompositions(TorchDispatchMode):
     """Counts what torch decomposes: matrices, those of a stack one by one."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call] # of torch
         self.count = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

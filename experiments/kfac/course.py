@@ -130,7 +130,7 @@ def followed(training: Training) -> Course:
     surroundings = Surroundings(streams=streams, updates=training.plan.updates, device=device)
     job = Job(
         model=model,
-        optimizer=row.build(model, objective, checked(row.settings, training.settings), surroundings),
+        optimizer=row.build(model, objective, checked(row.settings, dict(training.settings)), surroundings),
         objective=objective,
         error=partial(squared_distance, judged.predicted),
         parts={"train": part},

@@ -338,7 +338,7 @@ def _from_hessian(net: Net) -> float:
 
             hessian: Tensor = torch.autograd.functional.hessian(
                 distance, torch.zeros(matrix.numel(), dtype=torch.float64)
-            )  # type: ignore[no-untyped-call]
+            )
             most = max(most, _apart(hessian, torch.kron(a, g)))
         sums = module(sums)
     return most
@@ -368,7 +368,7 @@ def _one(width: int) -> Tensor:
 
 
 def _apart(one: Tensor, other: Tensor) -> float:
-    return ((one - other).norm() / other.norm()).item()
+    return float((one - other).norm() / other.norm())
 
 
 EXPERIMENT: Final = Experiment(

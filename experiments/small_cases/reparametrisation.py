@@ -41,6 +41,8 @@ class Exponential(nn.Module):
 class Affine(nn.Module):
     """w = A γ + b, with a random A."""
 
+    matrix: Tensor
+
     def __init__(self, seed: int) -> None:
         super().__init__()
         stream = Generator().manual_seed(seed)
@@ -48,13 +50,15 @@ class Affine(nn.Module):
         self.register_buffer("matrix", matrix + 2 * torch.eye(INPUTS, dtype=torch.float64))
 
     def forward(self, gamma: Tensor) -> Tensor:
-        return gamma @ self.matrix.T + 1.0
+        changed: Tensor = gamma @ self.matrix.T + 1.0
+        return changed
 
     def right_inverse(self, weight: Tensor) -> Tensor:
-        return torch.linalg.solve(self.matrix, (weight - 1.0).T).T
+        solved: Tensor = torch.linalg.solve(self.matrix, (weight - 1.0).T).T
+        return solved
 
 
-def model_of(seed: int, change: str) -> nn.Module:
+def model_of(seed: int, change: str) -> nn.Linear:
     """Return a logistic unit with positive weights, written as they are or as a function of others."""
     stream = Generator().manual_seed(seed)
     model = nn.Linear(INPUTS, 1, bias=False).double()
