@@ -4,6 +4,7 @@ import itertools
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 
 import httpx
 import pytest
@@ -15,14 +16,14 @@ X = {"type": "float", "low": 0, "high": 1}
 SERVE = ("serve", "--port", "0", "--database")
 RACES = 6
 _wishes = itertools.count()
-calls = httpx.Client(timeout=60)
+post, get = partial(httpx.post, timeout=60), partial(httpx.get, timeout=60)
 
 
 def created(address, name):
     arms = [{"label": label, "settings": {"kind": label}} for label in "ab"]
     spec = {"name": name, "task": name, "space": {"x": X}, "arms": arms, "budget": {"trials": 1}}
     spec |= {"replicates": 1, "strategy": "random", "confirm": {"seeds": 2}}
-    assert calls.post(f"{address}/api/v1/comparisons", json=spec).status_code == 201
+    assert post(f"{address}/api/v1/comparisons", json=spec).status_code == 201
 
 
 def leased(address, task, most=2):
@@ -33,18 +34,18 @@ def leased(address, task, most=2):
         "tasks": [task],
         "max": most,
     }
-    answer = calls.post(f"{address}/api/v1/leases", json=wish)
+    answer = post(f"{address}/api/v1/leases", json=wish)
     assert answer.status_code == 200, answer.text
     return [each["lease_id"] for each in answer.json()["leases"]]
 
 
 def complete(address, lease_id):
-    answer = calls.post(f"{address}/api/v1/leases/{lease_id}/complete", json={"loss": 0.5})
+    answer = post(f"{address}/api/v1/leases/{lease_id}/complete", json={"loss": 0.5})
     assert answer.status_code == 204, answer.text
 
 
 def runs(address, name):
-    listed = calls.get(f"{address}/api/v1/studies?comparison={name}").json()["studies"]
+    listed = get(f"{address}/api/v1/studies?comparison={name}").json()["studies"]
     return {each["name"]: each["counts"]["queued"] for each in listed if "confirm" in each["name"]}
 
 
@@ -72,7 +73,7 @@ def test_of_two_searches_that_end_at_once_on_two_servers_one_makes_what_confirms
         assert runs(addresses[1], name) == {f"{name}.a.confirm": 2, f"{name}.b.confirm": 2}
         for lease_id in leased(addresses[1], name, most=4):
             complete(addresses[0], lease_id)
-        assert calls.get(f"{addresses[1]}/api/v1/comparisons/{name}").json()["state"] == "completed"
+        assert get(f"{addresses[1]}/api/v1/comparisons/{name}").json()["state"] == "completed"
     assert faults(database) == []
 
 

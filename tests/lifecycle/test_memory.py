@@ -151,7 +151,7 @@ def test_a_search_is_remembered_beside_hundreds_of_others(desk):
     for study in studies_there:
         catch_up(desk, study, other)
 
-    assert other.catch_up(None, studies_there[0].id, -1, -1) is not Known.NOT_YET
+    assert other._of(studies_there[0].id) is not None
 
 
 def test_of_many_trials_those_of_the_study_asked_last_stay_in_memory(desk):
