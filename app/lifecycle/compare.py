@@ -15,6 +15,8 @@ from app.lifecycle.drafted import part
 from app.storage import Transaction, audit, bell, comparisons, studies
 from thiessen.comparison import plan
 from thiessen.contract import ComparisonChanges, ComparisonSpec
+from thiessen.integrations import KNOWN
+from thiessen.search.settings import strategy_from_json, strategy_to_json
 from thiessen.search.strategy import StrategyError
 from thiessen.space import SpaceError
 
@@ -37,11 +39,23 @@ def searches(spec: ComparisonSpec, *, after: int = 0) -> list[Part]:
 
 def _search(planned: plan.Planned) -> Part:
     try:
-        return part(planned.study, Place(planned.label, replicate=planned.replicate))
+        draft = part(planned.study, Place(planned.label, replicate=planned.replicate))
+        if planned.study.max_updates or planned.study.max_seconds:
+            _must_not_ask_for_trials(planned.study.strategy, draft)
     except SpaceError as error:
         raise InvalidRequest(f"space of arm {planned.label!r}: {error}") from error
     except StrategyError as error:
         raise InvalidRequest(f"strategy of arm {planned.label!r}: {error}") from error
+    return draft
+
+
+def _must_not_ask_for_trials(strategy: Any, draft: Part) -> None:
+    """Raise StrategyError where a strategy has its settings from a number of trials, and there is none."""
+    if strategy_to_json(strategy_from_json(strategy, KNOWN)) != draft.spec.strategy:
+        raise StrategyError(
+            f"{draft.spec.strategy['name']} has its levels from the number of trials, and this comparison "
+            "counts something else. Give it `levels`."
+        )
 
 
 def create(tx: Transaction, project: str, sent: ComparisonSpec, parts: Sequence[Part], who: str) -> bool:

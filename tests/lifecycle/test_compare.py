@@ -407,3 +407,17 @@ def test_its_trials_keep_every_promise_of_the_database(bench, database):
         bench.desk.store.read(partial(studies.named, project="default", name="c.a.confirm")).standing.trials
         == 4
     )
+
+
+@pytest.mark.parametrize("budget", [{"updates": 100}, {"seconds": 9.0}])
+def test_a_grid_needs_levels_where_no_number_of_trials_gives_them(budget):
+    spec = SPEC | {"budget": budget, "strategy": "grid"}
+
+    with pytest.raises(
+        InvalidRequest, match=r"arm 'a': grid has its levels from the number of trials.*`levels`"
+    ):
+        compare.searches(ComparisonSpec.model_validate(spec))
+
+    with_levels = spec | {"strategy": {"name": "grid", "levels": 5}}
+    assert len(compare.searches(ComparisonSpec.model_validate(with_levels))) == 4
+    assert len(compare.searches(ComparisonSpec.model_validate(SPEC | {"strategy": "grid"}))) == 4
