@@ -232,31 +232,22 @@ def _pictures(groups: Groups) -> list[Picture]:
             says=says,
             columns=4,
             panels=[
-                Panel(title=NAMES[problem], x="T", y=axis, log_y=is_log, lines=lines(problem, value))
-                for problem in names
+                Panel(title=NAMES[problem], x="T", y=axis, lines=lines(problem, value)) for problem in names
             ],
         )
-        for name, says, axis, is_log, value in (
-            (
-                "minibatches",
-                "Mini-batches until solved, the mean of the seeds that were; without structural "
-                "damping a little aside.",
-                "mini-batches",
-                False,
-                batches,
-            ),
-            (
-                "failures",
-                "The part of the seeds that were not solved within the budget; without structural "
-                "damping a little aside.",
-                "failure rate",
-                False,
-                failures,
-            ),
+        for name, says, axis, value in (
+            ("minibatches", MINIBATCHES, "mini-batches", batches),
+            ("failures", FAILURES, "failure rate", failures),
         )
     ]
 
 
+MINIBATCHES: Final = (
+    "Mini-batches until solved, the mean of the seeds that were; without structural damping a little aside."
+)
+FAILURES: Final = (
+    "The part of the seeds that were not solved within the budget; without structural damping a little aside."
+)
 FEW: Final = (
     "The lengths are a tenth of those of the original, the networks smaller, the seeds two or three: failure "
     "rates are of little weight. Not solved means not within the small budget."
