@@ -39,7 +39,7 @@ class Exponential(nn.Module):
 
 
 class Affine(nn.Module):
-    """w = A γ + b, with a random A."""
+    """w = A γ + 1, with a random A."""
 
     matrix: Tensor
 
@@ -50,12 +50,11 @@ class Affine(nn.Module):
         self.register_buffer("matrix", matrix + 2 * torch.eye(INPUTS, dtype=torch.float64))
 
     def forward(self, gamma: Tensor) -> Tensor:
-        changed: Tensor = gamma @ self.matrix.T + 1.0
-        return changed
+        return gamma @ self.matrix.T + 1.0
 
     def right_inverse(self, weight: Tensor) -> Tensor:
-        solved: Tensor = torch.linalg.solve(self.matrix, (weight - 1.0).T).T
-        return solved
+        solved: Tensor = torch.linalg.solve(self.matrix, (weight - 1.0).T)
+        return solved.T
 
 
 def model_of(seed: int, change: str) -> nn.Linear:
@@ -76,12 +75,16 @@ def gap(rule: Rule, seed: int, change: str, lr: float) -> float:
     stream = Generator().manual_seed(seed + 2000)
     inputs = torch.randn(CASES, INPUTS, generator=stream, dtype=torch.float64)
     targets = torch.rand(CASES, 1, generator=stream, dtype=torch.float64).round()
-    before, moved = model_of(seed, "none").weight.detach(), []
+    before, moved = _weight(model_of(seed, "none")), []
     for written in ("none", change):
         model = model_of(seed, written)
         rule(model, lr).step(inputs, targets)
-        moved.append(model.weight.detach())
+        moved.append(_weight(model))
     return float((moved[1] - moved[0]).norm() / (moved[0] - before).norm())
+
+
+def _weight(model: nn.Linear) -> Tensor:
+    return model.weight.detach().clone()
 
 
 def median(rule: Rule, change: str, lr: float, seeds: int) -> float:

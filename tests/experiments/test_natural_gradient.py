@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from experiments import page
-from experiments.experiment import as_json
 from experiments.natural_gradient import (
     autoencoder_paths,
     by_metric,
@@ -26,15 +25,6 @@ from worker.models.named import NETWORKS
 
 def one_by_one(function, cases):
     return [function(case) for case in cases]
-
-
-def assert_same_as_kept(experiment):
-    kept, found = page.kept(experiment)["result"], as_json(experiment.run("small"))
-
-    assert [each["holds"] for each in found["claims"]] == [each["holds"] for each in kept["claims"]]
-    for now, then in zip(found["tables"], kept["tables"], strict=True):
-        for row, before in zip(now["rows"], then["rows"], strict=True):
-            assert row == [pytest.approx(each, rel=1e-6, abs=1e-12) for each in before]
 
 
 # The autoencoder with one hidden unit

@@ -125,7 +125,8 @@ def test_the_published_lower_bound_is_above_the_excess_of_one_step_with_the_hess
     excess = (1 - lr) ** 2 * h0 + lr**2 * half_trace
     low, high = noisy_quadratic.printed_bounds(problem, 1)
 
-    assert low == high == pytest.approx(2 * lr * lr / 2 * half_trace + (1 - 2 * lr + (1 - lr) ** 2) * h0)
+    wanted = lr**2 * half_trace + (1 - 2 * lr + (1 - lr) ** 2) * h0
+    assert (low, high) == (pytest.approx(wanted), pytest.approx(wanted))
     assert low > excess
     assert noisy_quadratic.is_outside(problem, noisy_quadratic.printed_bounds)
     assert not noisy_quadratic.is_outside(problem, noisy_quadratic.corrected_bounds)
