@@ -3,10 +3,11 @@
 from typing import Final
 
 from experiments.experiment import Experiment
-from experiments.hessian_free import eigendirections, inside_updates, long_lags
+from experiments.hessian_free import deep_autoencoders, eigendirections, inside_updates, long_lags
 
 ALL: Final[tuple[Experiment, ...]] = (
     inside_updates.EXPERIMENT,
     eigendirections.EXPERIMENT,
+    deep_autoencoders.EXPERIMENT,
     long_lags.EXPERIMENT,
 )

@@ -49,10 +49,10 @@ PROBLEMS: Final[Mapping[Size, Mapping[str, Problem]]] = {
             dataset="curves_14",
             network="small_curves",
             loss="cross_entropy",
-            cases=200,
+            cases=1000,
             of_every=1,
-            updates=20,
-            cg_steps=40,
+            updates=40,
+            cg_steps=50,
             damping=10.0,
             pretraining=20,
         )
@@ -403,8 +403,8 @@ EXPERIMENT: Final = Experiment(
     reported=REPORTED,
     here={
         "small": "CURVES of 14 x 14 pixels as the library draws them (the original images are not "
-        "published), 200 to train on and 1,000 to test with, autoencoder 196-100-50-25-6 and back, "
-        "cross-entropy; all cases in each batch; 20 updates of `HessianFree` with up to 40 steps, λ from 10; "
+        "published), 1,000 to train on and 1,000 to test with, autoencoder 196-100-50-25-6 and back, "
+        "cross-entropy; all cases in each batch; 40 updates of `HessianFree` with up to 50 steps, λ from 10; "
         "`NonlinearConjugateGradients` and torch's SGD (momentum 0.9, batches of 50) at the cost of those; "
         "20 epochs of pretraining.",
         "full": "CURVES, MNIST and FACES with the networks of the original, all cases in the gradient and K "
