@@ -59,8 +59,8 @@ def _end(report: ComparisonReport, label: str, metric: str) -> float:
 
 
 EXPERIMENT: Final = Experiment(
-    name="rectifier-classifier",
-    title="A rectifier classifier by every method",
+    name="rectifier-methods",
+    title="A rectifier network by every method",
     rows=(195,),
     source=f"{THESIS}, section 4.3",
     asks="The second benchmark of the thesis: a multilayer perceptron of rectifiers learns ten classes of "
