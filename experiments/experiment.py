@@ -66,7 +66,9 @@ class Picture:
     says: str  # what is to be seen, in a sentence
     panels: Sequence[Panel]
     columns: int = 2
-    scale: Sequence[float] = ()  # the ends of the one scale of colours of all its panels
+    scale: Sequence[
+        float
+    ] = ()  # the ends of one scale of colours of all its panels, whose axes are alike too
     scaled: str = ""  # what its colours say
 
 

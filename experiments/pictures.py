@@ -39,7 +39,8 @@ def draw(picture: Picture, file: Path) -> None:
         figure = Figure(
             figsize=(4.6 * columns + (0.0 if columns > 1 else 2.0), 3.5 * rows), layout="constrained"
         )
-        axes = figure.subplots(rows, columns, squeeze=False).flatten()
+        alike = len(picture.scale) > 0  # what has one scale of colours has the same axes too
+        axes = figure.subplots(rows, columns, squeeze=False, sharex=alike, sharey=alike).flatten()
         for at, each in enumerate(axes):
             if at < len(picture.panels):
                 _panel(each, picture.panels[at], picture.scale)

@@ -3,7 +3,6 @@
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any, Final
@@ -15,7 +14,6 @@ from experiments.experiment import Claim, Experiment, Line, Panel, Picture, Resu
 from experiments.factorized.source import THESIS
 from experiments.spread import spread
 from optimizers import UpdatedBackpropagation, squared_error
-from thiessen.trial import Diverged
 from worker.datasets import load
 from worker.models.autoencoder import autoencoder
 from worker.tasks.alone import Alone
@@ -68,7 +66,7 @@ def order(errs: Sequence[float]) -> float:
 
 
 def trained(training: Training) -> Curve:
-    """Return the training error by updates; infinite from where it diverged."""
+    """Return the training error by updates. Raises Diverged."""
     alone = Alone(seed=training.seed)
     config = {
         **training.setting,
@@ -83,10 +81,8 @@ def trained(training: Training) -> Curve:
         "updates": training.updates,
         "points": POINTS,
     }
-    with suppress(Diverged):
-        train(config, alone)
-    curve = [(step, told["train_error"]) for step, told in alone.curve]
-    return curve if curve[-1][0] == training.updates else [*curve, (training.updates, math.inf)]
+    train(config, alone)
+    return [(step, told["train_error"]) for step, told in alone.curve]
 
 
 def run(size: Size) -> Result:

@@ -71,7 +71,7 @@ def is_better(
     is_first = (better, worse) in tests
     found, p = tests[(better, worse) if is_first else (worse, better)]
     wins, losses = (found.wins, found.losses) if is_first else (found.losses, found.wins)
-    by = found.difference if is_first else -found.difference
+    by = found.difference if is_first else 0.0 - found.difference
     return Claim(
         says=f"{says}, at p < {LEVEL}.",
         holds=found.first_is_better == is_first and p < LEVEL,

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from matplotlib.figure import Figure
 
 from experiments.experiment import Line, Panel, Picture
 from experiments.pictures import OFF_SCALE, draw
@@ -44,3 +45,18 @@ def test_what_has_no_number_is_a_grey_cross(file):
 
     assert len(colours_of(file)) == 2
     assert f"stroke: {OFF_SCALE}" in file.read_text()
+
+
+def test_panels_of_one_scale_have_the_same_axes(file, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    near, far = (
+        Panel(lines=[Line(name="", x=[0, end], y=[0, end], points=True, colours=[1.0, 2.0])])
+        for end in (1, 100)
+    )
+
+    draw(Picture(name="", says="", panels=[near, far], scale=(1.0, 2.0)), file)
+
+    first, second, _ = drawn[0].axes
+    assert first.get_xlim() == second.get_xlim()
+    assert first.get_ylim() == second.get_ylim()
