@@ -20,7 +20,7 @@ HERE: Final[Mapping[Size, str]] = {
     "weights of variance α/(n_in + n_out). The rate (0.002 to 200) and α (0.01 to 300) are searched on "
     "logarithmic scales. What is trained on is half the squared error, so a rate here is twice one there; "
     "what counts is the whole squared error of all training digits after the last update. Each strategy has "
-    "sixteen searches of 100 trials. Every search is an ordinary study of one comparison; the four "
+    "a hundred searches of 100 trials. Every search is an ordinary study of one comparison; the four "
     "strategies of a replicate share its seed, and the best config of each search is trained once more with "
     "a fresh seed.",
     "full": "The autoencoder 784-1000-500-250-30-250-500-1000-784 of the thesis on the 60,000 training "

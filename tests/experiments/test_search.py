@@ -13,7 +13,7 @@ from experiments.search import panels, table
 from experiments.search.source import BIASED, FILES
 from thiessen.comparison.pairs import paired
 
-TINY = {"replicates = 16": "replicates = 2", "updates = 100": "updates = 2", "trials = 100": "trials = 4"}
+TINY = {"replicates = 100": "replicates = 2", "updates = 100": "updates = 2", "trials = 100": "trials = 4"}
 
 
 @pytest.fixture(scope="module")
