@@ -164,7 +164,10 @@ def _add(tx: Transaction, comparison: Comparison, parts: Sequence[Part], who: st
 
 
 def _differing(known: Comparison, sent: ComparisonSpec) -> list[str]:
-    """Return what is not the same; what was changed since is as it was submitted."""
+    """Return what is neither as it was submitted, nor all as it is since it was changed."""
+    now = ComparisonSpec.model_validate(known.spec)
+    if now == sent:
+        return []
     submitted = ComparisonSpec.model_validate(known.submitted)
     return [name for name in ComparisonSpec.model_fields if getattr(submitted, name) != getattr(sent, name)]
 

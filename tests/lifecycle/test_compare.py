@@ -421,3 +421,13 @@ def test_a_grid_needs_levels_where_no_number_of_trials_gives_them(budget):
     with_levels = spec | {"strategy": {"name": "grid", "levels": 5}}
     assert len(compare.searches(ComparisonSpec.model_validate(with_levels))) == 4
     assert len(compare.searches(ComparisonSpec.model_validate(SPEC | {"strategy": "grid"}))) == 4
+
+
+def test_a_comparison_that_was_extended_is_the_same_as_it_is_now_and_as_it_was_submitted(bench):
+    bench.create()
+    bench.change(replicates=3)
+
+    assert not bench.create(replicates=3)
+    assert not bench.create()
+    with pytest.raises(ComparisonExists, match="replicates"):
+        bench.create(replicates=4)
