@@ -257,7 +257,7 @@ def _one_layer(nets: Sequence[Net]) -> Judged:
     found = []
     for net in nets:
         model, targets = (
-            nn.Linear(net.widths[0], net.widths[-1]).double(),
+            _linear(net),
             net.normal(len(net.inputs), net.widths[-1]),
         )
         KFAC(model, squared_error(), lr=1.0, damping=UNDAMPED, targets="exact").step(net.inputs, targets)
@@ -286,7 +286,7 @@ def _from_conjugate_gradients(net: Net) -> float:
     scales = torch.logspace(0, 1, net.widths[0], dtype=torch.float64)
     inputs, outputs = net.inputs * scales, net.widths[-1]
     targets, objective = net.normal(len(inputs), outputs), squared_error()
-    model = nn.Linear(net.widths[0], outputs).double()
+    model = _linear(net)
     start = flat(dict(model.named_parameters())).detach()
     slopes = torch.autograd.grad(objective.loss(model(inputs), targets), list(model.parameters()))
     gradient = torch.cat([slope.reshape(-1) for slope in slopes])
@@ -342,6 +342,12 @@ def _from_hessian(net: Net) -> float:
             most = max(most, _apart(hessian, torch.kron(a, g)))
         sums = module(sums)
     return most
+
+
+def _linear(net: Net) -> nn.Linear:
+    layer = nn.Linear(net.widths[0], net.widths[-1]).double()
+    layer.weight.data, layer.bias.data = net.normal(*layer.weight.shape), net.normal(*layer.bias.shape)
+    return layer
 
 
 def _factors(net: Net, model: nn.Module) -> list[tuple[Tensor, Tensor]]:
