@@ -112,6 +112,9 @@ class TrustRegion(Whole):
         lr, radius, l2 = (float(settings[name]) for name in ("lr", "radius", "l2"))
         height = Height(self._objective, given.network, given.targets, l2, self._processes)
         heights = Heights(height, gradient)
+        least = torch.finfo(gradient.dtype).eps * abs(heights.before)
+        if found.at_boundary and -found.objective <= least:  # flat: what led there may be rounding alone
+            update = torch.zeros_like(update)
         judgement = LevenbergMarquardt().judge(
             before=heights.before,
             after=heights(found.products, update),

@@ -29,7 +29,10 @@ low = 0
 high = 1
 """
 COMMANDS = [
-    ("serve",), ("worker",), ("demo",), ("best",), ("replay",), ("run",), ("doctor",), ("compare",),
+    ("serve",), ("worker",), ("demo",), ("best",), ("replay",), ("run",), ("doctor",),
+    ("compare", "run"), ("compare", "plan"), ("compare", "list"), ("compare", "show"), ("compare", "watch"),
+    ("compare", "report"), ("compare", "pause"), ("compare", "resume"), ("compare", "stop"),
+    ("compare", "extend"), ("compare", "delete"), ("compare", "profile"), ("compare", "studies"),
     ("fleet", "ray"),
     ("study", "create"), ("study", "list"), ("study", "show"), ("study", "watch"), ("study", "pause"),
     ("study", "resume"), ("study", "stop"), ("study", "extend"), ("study", "export"), ("study", "import"),
