@@ -344,9 +344,12 @@ def _are_finite(tensors: Mapping[str, Tensor], processes: Processes) -> bool:
 def inverted(matrix: Tensor, seen: Seen, damping: float) -> Tensor:
     """Return the inverse, as precise as the layer's gradient. Raises SingularFactorError with its name."""
     try:
-        return inverse(matrix).to(seen.weight_gradient.dtype)
+        found = inverse(matrix).to(seen.weight_gradient.dtype)
     except NotPositiveDefiniteError:
         raise SingularFactorError(seen.name, damping) from None
+    if not found.isfinite().all():  # a pivot may be as small as the damping, and its inverse too large
+        raise SingularFactorError(seen.name, damping)
+    return found
 
 
 def check_lr(lr: float) -> None:
