@@ -97,10 +97,9 @@ def _as_text(document: Mapping[str, Any]) -> str:
 
 
 def _pages(experiments: Sequence[Experiment]) -> None:
-    for each in experiments:
-        if (page.RESULTS / f"{each.name}.json").exists():
-            page.write(each)
-    page.write_index([each for each in ALL if (page.RESULTS / f"{each.name}.json").exists()])
+    for each in filter(page.is_kept, experiments):
+        page.write(each)
+    page.write_index(ALL)
 
 
 if __name__ == "__main__":

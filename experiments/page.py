@@ -54,17 +54,26 @@ def written(experiment: Experiment, document: Mapping[str, Any]) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
 
 
+def is_kept(experiment: Experiment) -> bool:
+    """Return whether it was ever run."""
+    return (RESULTS / f"{experiment.name}.json").exists()
+
+
 def write_index(experiments: Sequence[Experiment]) -> None:
     """Write the page that lists all of them, with how many claims are seen in each."""
-    rows = []
-    for experiment in experiments:
+    rows: list[Sequence[Cell]] = []
+    for experiment in filter(is_kept, experiments):
         document = kept(experiment)
         claims = from_json(document["result"]).claims
         seen = sum(claim.holds for claim in claims)
-        rows.append(
-            [f"[{experiment.title}]({experiment.name}.md)", f"{seen} of {len(claims)}", document["size"]]
-        )
+        page = f"[{experiment.title}]({experiment.name}.md)"
+        rows.append([page, f"{seen} of {len(claims)}", document["size"]])
     listed = _rows(["experiment", "claims that hold here", "size"], rows)
+    waiting = [f"- {each.title}: `{each.name}`" for each in experiments if not is_kept(each)]
+    if waiting:
+        listed += "\n\n".join(
+            ["", "## Not run yet", "Written, and not run to its end so far:", "\n".join(waiting)]
+        )
     (PAGES / "index.md").write_text(INDEX + listed + "\n")
 
 

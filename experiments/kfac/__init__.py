@@ -3,9 +3,13 @@
 from typing import Final
 
 from experiments.experiment import Experiment
-from experiments.kfac import damping, identities
+from experiments.kfac import approximation, autoencoders, batches, cost, damping, identities
 
 ALL: Final[tuple[Experiment, ...]] = (
+    approximation.EXPERIMENT,
     damping.EXPERIMENT,
+    batches.EXPERIMENT,
+    autoencoders.EXPERIMENT,
     identities.EXPERIMENT,
+    cost.EXPERIMENT,
 )
