@@ -374,7 +374,8 @@ def _one(width: int) -> Tensor:
 
 
 def _apart(one: Tensor, other: Tensor) -> float:
-    return float((one - other).norm() / other.norm())
+    apart: float = ((one - other).norm() / other.norm()).item()
+    return apart
 
 
 EXPERIMENT: Final = Experiment(

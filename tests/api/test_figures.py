@@ -51,6 +51,19 @@ def lease(api, request="r"):
 
 
 @pytest.mark.parametrize("figure", FIGURES)
+def test_a_study_whose_trials_asked_for_nothing_yet_has_its_figures_or_is_told_why_not(api, figure):
+    post(api, "optuna/studies", name="open", directions=["minimize"])
+
+    answer = read(api, figure, study="open")
+
+    if figure in {"landscape", "slice", "parallel", "interaction"}:
+        assert answer.status_code == 422
+        assert "no trial has asked for a dimension yet" in answer.json()["detail"]
+    else:
+        assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("figure", FIGURES)
 def test_plotly_draws_each_figure(study, figure):
     for theme in ("light", "dark"):
         found = drawn(study, figure, theme=theme)

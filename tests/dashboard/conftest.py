@@ -55,7 +55,8 @@ def served(server):
         post("/studies/s/trials", trials=trials)
         for request in ("failed", "running"):
             sent = {"worker": "w", "incarnation": "i", "request_id": request, "tasks": ["t"]}
-            [lease] = post("/leases", **sent, slot={"name": "cuda:0"})["leases"]
+            patience = {"lease_for": 3600}  # it runs for as long as the test, however slow the machine
+            [lease] = post("/leases", **sent, **patience, slot={"name": "cuda:0"})["leases"]
             reports = [{"step": step, "metrics": {"loss": 1 / step}} for step in (1, 2, 3)]
             post(f"/leases/{lease['lease_id']}/heartbeat", reports=reports)
             if request == "failed":

@@ -63,7 +63,7 @@ def test_what_is_not_alike_is_told_with_its_numbers(api):
 
     told = text_of(compared(api, "a", "b"))
 
-    assert "4 of 8 alike" in told
+    assert "6 of 10 alike" in told
     for line in (
         "GPU hours allowed differ 2 in a, none in b",
         "trials finished differ 1 in a, 2 in b",

@@ -199,7 +199,7 @@ def before_call(context, case, kwargs):
         case.query.pop("x", None)
         case.query.pop("y", None)
         case.path_parameters |= {"figure": "arms"} | ({"project": "default"} if "project" in path else {})
-    elif path.endswith("/profile"):
+    elif path.endswith(("/profile", "/profile/figure")):
         case.path_parameters |= {"project": "default"} if "project" in path else {}
         case.query["comparison"] = [a_comparison("/projects/default")]
     else:

@@ -42,7 +42,7 @@ Replicates = Annotated[
 Unit = Literal["trials", "updates", "seconds"]
 EXAMPLE: Final[JsonDict] = {
     "name": "kfac-or-sgd",
-    "task": "classifier",
+    "task": "autoencoder",
     "settings": {"updates": 200},
     "space": {"batch_size": {"type": "categorical", "choices": [32, 128]}},
     "arms": [
@@ -121,7 +121,8 @@ class ComparisonSpec(Request):
     budget: Effort = Field(description="Of each search, the same for all.")
     replicates: Replicates = 10
     confirm: Confirm | None = Field(
-        default=Confirm(), description="Null: nothing is trained again, and no verdict is more than a hint."
+        default_factory=Confirm,  # a default in the document would be an object that generators refuse
+        description="Left out: the best of each search. Null: nothing, and no verdict is more than a hint.",
     )
     seed: Seed = Field(default=0, description="Decides every seed; a replicate has the same in all arms.")
     direction: Direction = "minimize"
@@ -226,7 +227,10 @@ class Comparison(Answer):
 
     project: str = "default"
     name: str
-    spec: dict[str, JsonValue] = Field(description="As it was submitted, with what was changed since.")
+    spec: dict[str, JsonValue] = Field(
+        title="As submitted",  # generators name its class by it: beside ComparisonSpec, "Spec" is taken
+        description="As it was submitted, with what was changed since.",
+    )
     state: StudyState
     stage: Literal["searching", "confirming", "done"]
     arms: list[ArmLine]

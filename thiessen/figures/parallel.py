@@ -13,6 +13,7 @@ from thiessen.figures.scale import LEGEND, Scale
 from thiessen.figures.table import of_trials
 from thiessen.figures.theme import MONO, THEMES, Figure, Table, Theme, axis, drawn, note
 from thiessen.figures.trials import Trials
+from thiessen.figures.wanted import dimensions
 
 MOST_LINES: Final = 200
 MOST_AXES: Final = 11  # dimensions
@@ -42,7 +43,7 @@ def numbers(trials: Trials) -> Numbers:
     (places,) = trials.succeeded.nonzero()
     shown = _some(places[_from_the_worst(trials.losses[places], trials.numbers[places])])
     scale = trials.scale
-    names = list(trials.space.dimensions)[:MOST_AXES]
+    names = dimensions(trials.space)[:MOST_AXES]
     axes = [Axis(name, trials.space.dimensions[name]) for name in names]
     units = trials.points[shown][:, : len(axes)]
     heights = np.column_stack([_heights(axis, units[:, at]) for at, axis in enumerate(axes)])

@@ -13,6 +13,7 @@ from thiessen.figures.scale import Scale
 from thiessen.figures.table import of_trials
 from thiessen.figures.theme import MONO, THEMES, Figure, Table, Theme, drawn, note
 from thiessen.figures.trials import Trials
+from thiessen.figures.wanted import dimensions
 
 MOST_PANELS: Final = 12
 FIELDS: Final = (60, 30)  # of a density: across, and up
@@ -55,7 +56,7 @@ def numbers(trials: Trials) -> Numbers:
     """Return the numbers of the figure."""
     loss_axis = trials.loss_axis
     scale = trials.scale
-    names = list(trials.space.dimensions)[:MOST_PANELS]
+    names = dimensions(trials.space)[:MOST_PANELS]
     most = marks.MOST_MARKS // len(names)
     losses = np.where(trials.succeeded, trials.losses, np.nan)
     shown, left_out = marks.some(losses, most, min(marks.KEPT, most // 2))

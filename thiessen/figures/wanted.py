@@ -33,9 +33,16 @@ class Wanted:
     theme: Theme = "light"
 
 
+def dimensions(space: Space) -> list[str]:
+    """Return the names of the dimensions. Raises FigureError while an open space has none."""
+    if not space.dimensions:
+        raise FigureError("no trial has asked for a dimension yet; this figure is of dimensions.")
+    return list(space.dimensions)
+
+
 def two(space: Space, wanted: Wanted) -> tuple[str, str]:
     """Return two different dimensions. Raises FigureError."""
-    names = list(space.dimensions)
+    names = dimensions(space)
     if len(names) < 2:
         raise FigureError(
             f"this figure has two dimensions, and the space only {names[0]!r}. Ask for slice instead."
