@@ -293,5 +293,6 @@ def _says(pairs: Sequence[Pair], checks: Sequence[Check], *, is_complete: bool) 
     says += [f"{better} beats {listed(worse)} at this budget." for better, worse in beaten.items()]
     if pairs and not shown:
         says.append("No arm is shown to be better than another at this budget.")
-    says += [f"Not fair in all: {check.name} ({check.told})." for check in checks if not check.is_met]
+    if unmet := [check.name for check in checks if not check.is_met]:
+        says.append(f"Not fair in all: {listed(unmet)}.")
     return says
