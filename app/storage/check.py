@@ -104,8 +104,17 @@ INVARIANTS: Final = {
         SELECT o.name, s.trials, count(t.id) FROM studies s JOIN optuna_studies o ON o.id = s.mirrors
         LEFT JOIN optuna_trials t ON t.study_id = o.id AND t.state IN ('complete', 'pruned', 'fail')
         WHERE s.archived_at IS NULL GROUP BY o.name, s.id, s.trials HAVING s.trials <> count(t.id)""",
+    "A comparison is complete before a study of it": """
+        SELECT c.name, s.name, s.state FROM comparisons c JOIN studies s ON s.comparison_id = c.id
+        WHERE c.state = 'completed' AND s.state <> 'completed'
+          AND (s.around IS NULL OR s.around = c.around)""",
+    "A comparison goes on with nothing left to do": """
+        SELECT c.name FROM comparisons c
+        WHERE c.state = 'active' AND c.archived_at IS NULL AND NOT EXISTS (
+          SELECT 1 FROM studies s WHERE s.comparison_id = c.id
+          AND (s.around IS NULL OR s.around = c.around) AND s.state <> 'completed')""",
 }
-"""Each must find nothing; what it finds begins with the name of the study."""
+"""Each must find nothing; what it finds begins with the name of the study, or of the comparison."""
 MOST_EXAMPLES: Final = 3
 
 
