@@ -41,15 +41,11 @@ def now_and_then(experiment):
 
 
 @pytest.mark.row(216)
-def test_the_tridiagonal_form_is_nearer_to_the_factored_matrix_than_the_diagonal_one():
-    holds = verdicts(as_json(approximation.run("small")))
+def test_the_approximation_of_a_small_classifier_is_as_good_as_it_was():
+    now, then = now_and_then(approximation.EXPERIMENT)
 
-    for says in (
-        "F̌ equals F̃ on the diagonal blocks, and F̂ on those next to them too",
-        "F̂ is a better approximation of F̃ than F̌",
-        "The whole error is within the bound by cumulants, and of its order",
-    ):
-        assert holds[says]
+    assert verdicts(now) == verdicts(then)
+    assert numbers(now) == pytest.approx(numbers(then), rel=1e-5)
 
 
 @pytest.mark.row(217)
@@ -74,6 +70,32 @@ def test_gradient_descent_does_not_pass_for_a_method_that_is_blind_to_affine_map
     maps = net.drawn()
 
     assert net.away(maps, net.by_gradient) > 1e6 * net.away(maps, net.by_kfac)
+
+
+@pytest.mark.row(220)
+def test_the_operations_of_a_further_layer_are_as_many_as_they_were():
+    [form, _, _, by_cases, by_width, decompositions] = page.kept(cost.EXPERIMENT)["result"]["tables"][0][
+        "rows"
+    ][0]
+    assert form == "block-diagonal, with momentum"
+    counts = [
+        cost.counted(
+            cost.Case(
+                inverse="block_diagonal",
+                momentum=True,
+                layers=layers,
+                width=8,
+                cases=800 * number,
+                updates=20,
+            )
+        )
+        for layers in (2, 4)
+        for number in (1, 2)
+    ]
+
+    assert vars(cost.per_layer(counts, 8, 800)) == pytest.approx(
+        {"by_cases": by_cases, "by_width": by_width, "decompositions": decompositions}
+    )
 
 
 @pytest.mark.row(220)
