@@ -19,7 +19,7 @@ demo:  ## Run a real study on this machine and list the best configs (PORT=8010 
 test:  ## Run every test, on SQLite and on a real PostgreSQL
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(PYTHON) chores/browser.py
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --max-worker-restart 1
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --max-worker-restart 1 --durations 25
 
 check: docs  ## Lint, types, import rules, documentation
 	@$(BIN)/python -m ruff check .

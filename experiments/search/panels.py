@@ -148,7 +148,10 @@ EXPERIMENT: Final = Experiment(
     reported="Figure 2.2: *we can clearly see that the plotted hyperparameters are not independent*. Figure "
     "4.1 has a grid, a random and a biased random search side by side, best trials blue and worst yellow, "
     "the biased one dense where the loss is low. No numbers.",
-    here=HERE,
+    here={
+        size: f"{says} The trials are those of `search-methods`; where that has run, none is trained again."
+        for size, says in HERE.items()
+    },
     run=run,
     files=list(FILES.values()),
 )

@@ -76,7 +76,7 @@ def test_a_strategy_is_better_in_one_direction_alone(better, worse):
     claim = table.is_better(tests, better, worse, "It is")
 
     assert claim.holds is (better == "grid")
-    assert ("lower in 12 of 12" in claim.told) is (better == "grid")
+    assert ("lower in 12 and higher in 0 of 12" in claim.told) is (better == "grid")
 
 
 @pytest.mark.row(12)
