@@ -49,9 +49,9 @@ SETUPS: Final[Mapping[Size, Sequence[Setup]]] = {
         ),
         Setup(
             problem=Problem(name="CURVES 14x14", dataset="curves_14", encoder=(196, 100, 50, 25, 6)),
-            updates=100,
+            updates=400,
             first=250,
-            full_at=70,
+            full_at=250,
             fixed=500,
             baseline_updates=2000,
             baseline_batch=250,

@@ -11,12 +11,16 @@ from experiments.natural_gradient.paired import difference
 from experiments.spread import spread
 from worker.models.named import NETWORKS
 
-METHODS: Final[Mapping[str, Method]] = {
+PUBLISHED: Final[Mapping[str, Method]] = {
     "MSGD": Method(kind="gradient", lr=1.0),
     "KL, unlabeled": Method(kind="unlabeled", lr=5.0, damping=2.0, adapts=True),
     "KL, different batch": Method(kind="different batch", lr=0.1, damping=0.01),
     "KL, same batch": Method(kind="same batch", lr=0.1, damping=0.01),
     "covariance": Method(kind="covariance", lr=5.0, damping=0.1),
+}
+ON_DIGITS: Final[Mapping[str, Method]] = {
+    **PUBLISHED,
+    "KL, unlabeled": Method(kind="unlabeled", lr=0.3, damping=0.1),  # with the published ones it may diverge
 }
 PLAIN: Final = "KL, same batch"  # what the others are compared with
 FEW: Final = 0.02  # the training loss below which the labelled cases count as learned
@@ -33,14 +37,15 @@ class Setup:
     gradient_batch_size: int  # of MSGD
     gradient_updates: int
     seeds: int
+    methods: Mapping[str, Method]
 
     def training(self, name: str, seed: int, size: Size) -> Training:
         """Return one training by one method."""
-        is_gradient = METHODS[name].kind == "gradient"
+        is_gradient = self.methods[name].kind == "gradient"
         return Training(
             dataset=self.dataset,
             network=NETWORKS[self.network],
-            method=METHODS[name],
+            method=self.methods[name],
             updates=self.gradient_updates if is_gradient else self.updates,
             batch_size=self.gradient_batch_size if is_gradient else self.batch_size,
             seed=seed,
@@ -57,6 +62,7 @@ SETUPS: Final[Mapping[Size, Setup]] = {
         gradient_batch_size=10,
         gradient_updates=4000,
         seeds=10,
+        methods=ON_DIGITS,
     ),
     "full": Setup(
         dataset="restricted_mnist",
@@ -66,6 +72,7 @@ SETUPS: Final[Mapping[Size, Setup]] = {
         gradient_batch_size=250,
         gradient_updates=40_000,
         seeds=10,
+        methods=PUBLISHED,
     ),
 }
 
@@ -83,16 +90,22 @@ def run(size: Size) -> Result:
                 "each is repeated; where a difference is within two standard errors, this size does not "
                 "resolve it."
             ),
-            "Rates and damping are the published ones, which a grid search on MNIST found, not on digits.",
+            (
+                "The published rates and damping were found by a grid search on MNIST, not on digits. With "
+                "those of the metric over unlabeled inputs (rate 5, damping 2, adapted) one seed of ten "
+                "diverged here, and the others ended with more errors. Of eleven pairs tried with other "
+                "seeds, rate 0.3 and damping 0.1 made the fewest errors among those with which none of "
+                "twenty diverged; larger steps in a metric of other cases do so in one seed of ten to twenty."
+            ),
         ],
     )
 
 
 def outcomes(setup: Setup, size: Size) -> dict[str, list[Outcome]]:
     """Return by method what came of each seed."""
-    cases = [setup.training(name, seed, size) for name in METHODS for seed in range(setup.seeds)]
+    cases = [setup.training(name, seed, size) for name in setup.methods for seed in range(setup.seeds)]
     ended = iter(spread(outcome, cases))
-    return {name: [next(ended) for _ in range(setup.seeds)] for name in METHODS}
+    return {name: [next(ended) for _ in range(setup.seeds)] for name in setup.methods}
 
 
 def claims(found: Mapping[str, Sequence[Outcome]]) -> list[Claim]:
@@ -199,7 +212,8 @@ of 250 and 40,000 updates for mini-batch gradient descent (MSGD); constant rates
     here={
         "small": "Digits of 8 x 8 pixels: 200 labelled, 800 unlabeled, 797 to test with. An MLP 64-100-10; "
         "batches of 100 and 200 updates, for MSGD of 10 and 4,000. Rates, damping and the limit of 20 "
-        "products in a step are the published ones. Ten seeds, shared by all methods.",
+        "products in a step are the published ones, but for the metric over unlabeled inputs. Ten seeds, "
+        "shared by all methods.",
         "full": "As published, with 6,000 labelled cases of MNIST (how many is not told) and ten seeds.",
     },
     run=run,

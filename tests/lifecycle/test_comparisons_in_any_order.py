@@ -244,5 +244,6 @@ class Comparing(RuleBasedStateMachine):
                 ]
 
 
+@pytest.mark.row(13)
 def test_a_comparison_comes_to_its_end_whatever_is_done_with_it(desk, database):
     run(lambda: Comparing(desk, database), settings=FEW)
