@@ -88,5 +88,7 @@ def what_exists(caller, path, name):
     added = caller.api.post(f"{at}/studies/{study_id}/trials", json={"trials": [{}]}).json()
     ids = {"study_id": study_id, "trial_id": added["trials"][0]["id"]}
     if "{webhook_id}" in path:  # each is told of all that happens from then on
-        ids["webhook_id"] = caller.api.post("/api/v1/webhooks", json={"url": "http://127.0.0.1:9/"}).json()["id"]
+        ids["webhook_id"] = caller.api.post("/api/v1/webhooks", json={"url": "http://127.0.0.1:9/"}).json()[
+            "id"
+        ]
     return {"name": name, "project": name, "number": 0, "lease_id": lease_id, **ids}
