@@ -215,8 +215,6 @@ class Comparing(RuleBasedStateMachine):
 
     @invariant()
     def it_stands_as_the_model_says(self):
-        if not hasattr(self, "state"):
-            return
         found = self.desk.read(compared.progress, name=self.name)
         stage = "done" if self.state == "completed" else "confirming" if self.round else "searching"
         assert (found.comparison.state.value, found.stage) == (self.state, stage)
