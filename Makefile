@@ -40,16 +40,17 @@ bench:  ## Measure beside peers; prints tables, fails nothing
 
 rows:  ## Check that every capability in docs/reference/capabilities.md has a passing test
 	@$(PYTHON) chores/environment.py server worker dev
-	@$(BIN)/python chores/rows.py
+	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python chores/rows.py -n logical --maxprocesses 4 --dist loadfile
 
 experiments:  ## Run every experiment of docs/experiments at its small size and write their pages
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python -m experiments run
 
-reference:  ## Write the calls in docs/reference/http.md and the tables in tasks.md out of the code
+reference:  ## Write the calls in docs/reference/http.md, the tables in tasks.md and the tests in capabilities.md
 	@$(PYTHON) chores/environment.py server worker dev
 	@PYTHONPATH=. $(BIN)/python chores/reference.py
 	@PYTHONPATH=. $(BIN)/python chores/tasks.py
+	@PYTHONPATH=. $(BIN)/python chores/capabilities.py
 
 archive:  ## Write the newest schema's archived databases into tests/storage/archive
 	@$(PYTHON) chores/environment.py server worker dev
