@@ -25,6 +25,7 @@ def examples(document, operation):
         yield from document["components"]["schemas"][kind["$ref"].rsplit("/", 1)[-1]]["examples"]
 
 
+@pytest.mark.row(254)
 def test_every_call_says_what_it_does_who_may_and_how_it_refuses(document):
     for _, path, operation in operations(document):
         assert operation["description"].endswith("."), path
@@ -46,6 +47,7 @@ def test_every_call_on_studies_is_there_for_each_project_too(document):
     assert {f"/projects/{{project}}{path}" for path in of_projects} <= paths
 
 
+@pytest.mark.row(254)
 def test_every_example_of_a_body_is_taken(database):
     with served(database, allow_private_webhooks=True) as api:
         document = api.get("/openapi.json").json()

@@ -92,6 +92,7 @@ def test_the_first_option_is_the_usual_strategy():
     assert options()[0].key == "biased_random:adaptive"
 
 
+@pytest.mark.row(265)
 def test_a_form_creates_the_study_that_it_says(api):
     answer = post(api, **FULL)
 
@@ -129,6 +130,7 @@ def test_a_study_of_another_project_is_created_there_and_one_may_be_named_new(ap
     assert "New study" in api.get("/projects/lab/new").text
 
 
+@pytest.mark.row(265)
 @pytest.mark.parametrize(
     ("changed", "field", "said"),
     [
