@@ -7,10 +7,10 @@ BIN := .venv/bin
 ifeq ($(wildcard chores/environment.py),)
 $(error The chores run in the root of the clone: cd there, or say make -C /path/of/the/clone)
 endif
-.PHONY: help demo test check proof bench rows experiments reference archive screenshots docs serve worker format clean
+.PHONY: help demo test check proof bench soak rows release-check experiments reference archive screenshots docs serve worker format clean
 
 help:  ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo:  ## Run a real study on this machine and list the best configs (PORT=8010 chooses the port)
 	@$(PYTHON) chores/environment.py server worker
@@ -37,6 +37,13 @@ bench:  ## Measure beside peers; prints tables, fails nothing
 	@$(BIN)/python benchmarks/search_cost
 	@$(BIN)/python benchmarks/comparison_coverage --comparisons 2000
 	@$(BIN)/python benchmarks/worker
+
+soak:  ## Print what mutation tests and random orders found; chores/soak.py --help says how to go on
+	@$(PYTHON) chores/environment.py server worker dev soak
+	@$(BIN)/python chores/soak.py
+
+release-check:  ## Do all that a release needs in a fresh clone of what is committed: hours
+	@$(PYTHON) chores/release_check.py
 
 rows:  ## Check that every capability in docs/reference/capabilities.md has a passing test
 	@$(PYTHON) chores/environment.py server worker dev
