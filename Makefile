@@ -63,10 +63,11 @@ archive:  ## Write the newest schema's archived databases into tests/storage/arc
 	@$(PYTHON) chores/environment.py server worker dev
 	@PYTHONPATH=. $(BIN)/python chores/archive.py
 
-screenshots:  ## Write docs/images/dashboard: every page, light and dark, on a desk and on a phone
+screenshots:  ## Write docs/images: every page of the dashboard, light and dark, on a desk and on a phone; a landscape that grows
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(PYTHON) chores/browser.py
 	@PYTHONPATH=. $(BIN)/python chores/screenshots.py
+	@PYTHONPATH=. $(BIN)/python chores/animation.py
 
 docs:  ## Build the documentation into site/, warnings are errors
 	@$(PYTHON) chores/environment.py server worker dev

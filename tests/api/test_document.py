@@ -29,6 +29,8 @@ def examples(document, operation):
 def test_every_call_says_what_it_does_who_may_and_how_it_refuses(document):
     for _, path, operation in operations(document):
         assert operation["description"].endswith("."), path
+        assert "\n" not in operation["description"], path  # a row of a table has it
+        assert all(parameter["description"] for parameter in operation.get("parameters", [])), path
         assert [list(needed) for needed in operation["security"]] == [["token"]]
         assert operation["security"][0]["token"][0] in {"read", "submit", "work", "admin"}
         refusals = {status for status in operation["responses"] if status >= "400"}
