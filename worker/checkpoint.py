@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from worker.disk import flush
 from worker.tasks.task import Released
 
 SUFFIX: Final = ".checkpoint"
@@ -117,7 +118,7 @@ class Checkpoint:
             part.replace(self._folder / f"{self._name}.{state['step']:016d}.{_digest(part)}{SUFFIX}")
         finally:
             part.unlink(missing_ok=True)
-        _flush(self._folder)
+        flush(self._folder)
         for file in left(self._folder, self._name)[KEPT:]:
             file.unlink(missing_ok=True)
 
@@ -202,14 +203,6 @@ def _step(file: Path) -> str:
 def _digest(file: Path) -> str:
     with file.open("rb") as read:
         return hashlib.file_digest(read, "sha256").hexdigest()
-
-
-def _flush(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def _say(sentence: str) -> None:
