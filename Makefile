@@ -47,25 +47,27 @@ release-check:  ## Do all that a release needs in a fresh clone of what is commi
 
 rows:  ## Check that every capability in docs/reference/capabilities.md has a passing test
 	@$(PYTHON) chores/environment.py server worker dev
-	@$(BIN)/python chores/rows.py
+	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python chores/rows.py -n logical --maxprocesses 4 --dist loadfile
 
 experiments:  ## Run every experiment of docs/experiments at its small size and write their pages
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python -m experiments run
 
-reference:  ## Write the calls in docs/reference/http.md and the tables in tasks.md out of the code
+reference:  ## Write the calls in docs/reference/http.md, the tables in tasks.md and the tests in capabilities.md
 	@$(PYTHON) chores/environment.py server worker dev
 	@PYTHONPATH=. $(BIN)/python chores/reference.py
 	@PYTHONPATH=. $(BIN)/python chores/tasks.py
+	@PYTHONPATH=. $(BIN)/python chores/capabilities.py
 
 archive:  ## Write the newest schema's archived databases into tests/storage/archive
 	@$(PYTHON) chores/environment.py server worker dev
 	@PYTHONPATH=. $(BIN)/python chores/archive.py
 
-screenshots:  ## Write docs/images/dashboard: every page, light and dark, on a desk and on a phone
+screenshots:  ## Write docs/images: every page of the dashboard, light and dark, on a desk and on a phone; a landscape that grows
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(PYTHON) chores/browser.py
 	@PYTHONPATH=. $(BIN)/python chores/screenshots.py
+	@PYTHONPATH=. $(BIN)/python chores/animation.py
 
 docs:  ## Build the documentation into site/, warnings are errors
 	@$(PYTHON) chores/environment.py server worker dev

@@ -33,6 +33,7 @@ STEPS: Final = (
     Step("demo", "make demo PORT=0", r"(Best: loss \S+)"),
     Step("checks", "make check", r"(Success: .*)"),
     Step("tests", "make test", COUNTS),
+    Step("rows", "make rows", r"(\d+ of \d+ listed rows .*)"),
     Step("crashes", "make proof", COUNTS),
     Step("soak", "make soak", r"(.*open.*)"),
 )

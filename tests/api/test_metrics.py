@@ -32,6 +32,7 @@ def risen(api):
     return lambda *key: read(api).get(key, 0) - before.get(key, 0)
 
 
+@pytest.mark.row(260)
 def test_a_study_of_one_result_and_one_failure_is_counted(caller, risen):
     caller.create(**STUDY, max_trials=2, max_attempts=2)
     first, second = caller.leased(), caller.leased()
@@ -121,6 +122,7 @@ def test_no_label_holds_a_name_that_a_user_chose(api, caller):
     assert "chosen" not in api.get("/metrics").text
 
 
+@pytest.mark.row(260)
 def test_every_meter_is_documented():
     families = {family.name for family in REGISTRY.collect() if family.name.startswith("thiessen")}
     page = (Path(__file__).parents[2] / "docs/how-to/operate.md").read_text()

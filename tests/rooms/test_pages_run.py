@@ -76,6 +76,7 @@ def test_every_page_is_followed():
     assert empty == WITHOUT_BLOCKS
 
 
+@pytest.mark.row(285)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_of_a_page_is_done(page, a_session):
     text = (HOUSE / page).read_text()

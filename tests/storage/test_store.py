@@ -38,12 +38,14 @@ def test_what_a_step_raises_reaches_its_caller_and_undoes_only_that_step(store):
     assert count(store, studies) == 1
 
 
+@pytest.mark.row(250)
 def test_an_answer_is_given_only_after_the_commit(store):
     name = store.write(lambda tx: add_study(tx, "s"))
 
     assert store.read(lambda tx: tx.execute(select(studies.c.name)).scalar_one()) == name
 
 
+@pytest.mark.row(250)
 def test_many_writers_lose_nothing(store):
     def add(number):
         return store.write(lambda tx: add_study(tx, f"s{number}"))
@@ -75,6 +77,7 @@ def test_a_moved_clock_moves_every_now(store, clock):
     assert count(store, clock_table) == 1
 
 
+@pytest.mark.row(250)
 def test_a_second_owner_of_a_sqlite_file_is_told_the_remedy(tmp_path):
     store = open_store(f"sqlite:///{tmp_path}/one.db")
     with pytest.raises(DatabaseUnavailable, match=r"Another server owns .*one\.db.*PostgreSQL"):

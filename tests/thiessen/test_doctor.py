@@ -59,6 +59,7 @@ def test_nothing_has_to_be_there_and_nothing_is_made(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.row(263)
 def test_people_get_a_line_for_each_check_with_what_to_do():
     said = CliRunner().invoke(build(), ["doctor", "--database", "sqlite:///no.db"])
     assert said.exit_code == 1

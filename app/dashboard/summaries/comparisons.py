@@ -8,8 +8,8 @@ from typing import Final
 from app.dashboard.values import many
 from app.domain.study import StudyState
 from app.house import House
-from app.lifecycle import compared
-from app.lifecycle.compared import Progress
+from app.lifecycle import comparison_progress
+from app.lifecycle.comparison_progress import Progress
 from app.storage import Transaction, projects
 from thiessen.contract import ComparisonReport
 from thiessen.contract.comparisons import Unit
@@ -52,7 +52,7 @@ def read_page(
 ) -> tuple[list[Progress], int | None]:
     """Return the newest comparisons, and where older ones begin. Raises ProjectNotFound."""
     projects.named(tx, project)
-    found = compared.page(tx, project, MOST_LISTED + 1, before=before, state=state)
+    found = comparison_progress.page(tx, project, MOST_LISTED + 1, before=before, state=state)
     shown = found[:MOST_LISTED]
     return shown, shown[-1].comparison.id if len(found) > MOST_LISTED else None
 
