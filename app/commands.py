@@ -105,7 +105,7 @@ def upgrade(database: Database = None) -> None:
             store.close()
     except (WrongSetting, DatabaseUnavailable) as error:
         raise CommandFailed(str(error)) from error
-    typer.echo(f"The database is at schema {revision}. Servers go on with it that know {oldest} or a later one.")
+    typer.echo(f"The database is at schema {revision}, for servers that know {oldest} or a later one.")
 
 
 def check(database: Database = None) -> None:

@@ -1,7 +1,7 @@
 """Which servers may go on with this database: those that know this schema, or a later one.
 
-A later migration that only adds leaves `oldest` as it is, so that servers of the version before work on while they
-are replaced one by one. One that changes what they rely on sets it to its own revision.
+A later migration that only adds leaves `oldest` as it is, so that servers of the version before work on
+while they are replaced one by one. One that changes what they rely on sets it to its own revision.
 """
 
 import sqlalchemy as sa

@@ -22,7 +22,7 @@ class Verdict:
     """Every contradiction found, and what there is to count."""
 
     def __init__(self, database, ledgers, cancelled, names=None):
-        """Judge every study, or those of these names; the others are only asked whether they agree with themselves."""
+        """Judge all studies, or those of these names; the others must only agree with themselves."""
         self._rows = _rows(database, names)
         self._ledgers = ledgers
         self._cancelled = cancelled
@@ -214,7 +214,10 @@ def _of_studies(rows, names):
     """Leave out what is of other studies."""
     ids = {study.id for study in rows["studies"] if study.name in names}
     own = {trial.id for trial in rows["trials"] if trial.study_id in ids}
-    kept = {name: [each for each in rows[name] if each.study_id in ids] for name in ("trials", "observations", "events")}
+    kept = {
+        name: [each for each in rows[name] if each.study_id in ids]
+        for name in ("trials", "observations", "events")
+    }
     kept["studies"] = [study for study in rows["studies"] if study.id in ids]
     kept["attempts"] = [attempt for attempt in rows["attempts"] if attempt.trial_id in own]
     return kept

@@ -1,4 +1,4 @@
-"""One address for several servers: each connection goes to the next that takes it, as a load balancer would."""
+"""One address for several servers: each connection goes to the next that takes it, as with a balancer."""
 
 import itertools
 import select

@@ -22,9 +22,12 @@ from tests.release.front import Front
 ARCHIVE = Path(__file__).parents[1] / "storage" / "archive"
 CHEAP_TASK = Path(__file__).parents[1] / "chaos" / "cheap_task"
 LEASE_SECONDS = 2.0
-MORE = 15  # results that come between two steps of the upgrade
+MORE = 10  # results that come between two steps of the upgrade
 STRETCH = 100  # trials by which a study is extended when it is about to end before the upgrade does
-SPACE = {"x": {"type": "float", "low": 0.0, "high": 1.0}, "kind": {"type": "categorical", "choices": ["a", "b"]}}
+SPACE = {
+    "x": {"type": "float", "low": 0.0, "high": 1.0},
+    "kind": {"type": "categorical", "choices": ["a", "b"]},
+}
 STUDIES = {"near": {"strategy": "biased_random"}, "far": {"strategy": "quasi_random"}}
 ENDED = ("succeeded", "diverged", "pruned", "failed", "cancelled")
 
@@ -40,15 +43,15 @@ class House:
 
     def start(self, tree, name, *command):
         """Start a process of the version in a folder; its log goes on where it ended."""
-        process = subprocess.Popen(
-            [sys.executable, "-P", *map(str, command)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if name == "port" else self.log(name).open("ab"),
-            stderr=subprocess.STDOUT, cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tree), str(CHEAP_TASK), *sys.path]),
-                              "THIESSEN_LEASE_SECONDS": str(LEASE_SECONDS), "THIESSEN_THREADS": "1",
-                              "THIESSEN_LOG_LEVEL": "warning", "THIESSEN_DATABASE": self.database,
-                              "XDG_STATE_HOME": str(self.folder / "state")},
-        )  # fmt: skip
+        with self.log(name).open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-P", *map(str, command)],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tree), str(CHEAP_TASK), *sys.path]),
+                                  "THIESSEN_LEASE_SECONDS": str(LEASE_SECONDS), "THIESSEN_THREADS": "1",
+                                  "THIESSEN_LOG_LEVEL": "warning", "THIESSEN_DATABASE": self.database,
+                                  "XDG_STATE_HOME": str(self.folder / "state")},
+            )  # fmt: skip
         self.started.append(process)
         return process
 
@@ -81,7 +84,15 @@ class House:
             spool = self.folder / f"{name}.spool"
             command = ("-m", "tests.chaos.daemon", name, ledger, spool, "3", self.front.port)
         else:
-            command = ("-m", "tests.chaos.ledger_worker", name, ledger, self.stop, LEASE_SECONDS, self.front.port)
+            command = (
+                "-m",
+                "tests.chaos.ledger_worker",
+                name,
+                ledger,
+                self.stop,
+                LEASE_SECONDS,
+                self.front.port,
+            )
         self.workers[name] = self.start(tree, name, *command)
 
     def replace(self, tree, name):

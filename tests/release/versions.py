@@ -28,13 +28,13 @@ def upgrade() -> None:
         op.add_column(table, sa.Column("made_up", sa.Integer, nullable=False, server_default="7"))
     op.create_index("attempts_made_up", "attempts", ["made_up"])
 '''
-TABLES = '''
+TABLES = """
 
 Table("made_up", metadata, Column("id", Integer, primary_key=True), Column("told", Text))
 studies.append_column(Column("made_up", String(20)))
 for _changed in (trials, attempts, observations, events, workers):
     _changed.append_column(Column("made_up", Integer, nullable=False, server_default="7"))
-'''
+"""
 
 
 def before(folder):

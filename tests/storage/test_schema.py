@@ -76,10 +76,13 @@ def test_preparing_twice_changes_nothing(store):
 
 
 def said_to_be(store, revision, oldest):
-    """Let the database be at a schema that is not known here, for servers that know `oldest` or a later one."""
-    store.write(lambda tx: tx.execute(text(f"UPDATE alembic_version SET version_num = '{revision}'")).rowcount)  # noqa: S608
-    change = text(f"UPDATE schema_range SET oldest = '{oldest}'")  # noqa: S608
-    store.write(lambda tx: tx.execute(change).rowcount)
+    """Let the database be at an unknown schema, for servers that know `oldest` or a later one."""
+
+    def step(tx):
+        tx.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
+        tx.execute(text("UPDATE schema_range SET oldest = :it"), {"it": oldest})
+
+    store.write(step)
 
 
 @pytest.mark.parametrize("attempt", [prepare, upgrade])

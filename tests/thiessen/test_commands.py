@@ -179,7 +179,7 @@ def test_the_schema_is_upgraded_by_hand_too(database):
     from app.storage.schema import OLDEST, revisions
 
     assert run("db", "upgrade", "--database", database).output == (
-        f"The database is at schema {revisions()[-1]}. Servers go on with it that know {OLDEST} or a later one.\n"
+        f"The database is at schema {revisions()[-1]}, for servers that know {OLDEST} or a later one.\n"
     )
 
 
