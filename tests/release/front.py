@@ -24,6 +24,7 @@ class Front:
         return f"http://127.0.0.1:{self.port}"
 
     def close(self):
+        self._listener.shutdown(socket.SHUT_RDWR)  # closing alone would not wake who accepts
         self._listener.close()
 
     def _serve(self):

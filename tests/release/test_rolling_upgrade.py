@@ -22,8 +22,8 @@ from tests.release.front import Front
 ARCHIVE = Path(__file__).parents[1] / "storage" / "archive"
 CHEAP_TASK = Path(__file__).parents[1] / "chaos" / "cheap_task"
 LEASE_SECONDS = 2.0
-MORE = 10  # results that come between two steps of the upgrade
-STRETCH = 100  # trials by which a study is extended when it is about to end before the upgrade does
+MORE = 5  # results that come between two steps of the upgrade
+STRETCH = 40  # trials by which a study is extended when it is about to end before the upgrade does
 SPACE = {
     "x": {"type": "float", "low": 0.0, "high": 1.0},
     "kind": {"type": "categorical", "choices": ["a", "b"]},
