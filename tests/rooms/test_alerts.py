@@ -1,4 +1,4 @@
-"""The alerts, the page that lists them and the runbook speak of the same things, and of metrics that there are."""
+"""The alerts, their list and the runbook speak of the same things, and of metrics that there are."""
 
 import re
 from pathlib import Path
