@@ -50,6 +50,12 @@ def train(client, number):
     return lease.trial
 
 
+def train_on(client, kept):
+    """Train, and note each trial that was acknowledged, until the server says otherwise."""
+    for number in range(1, 1000):
+        kept += [train(client, number)]
+
+
 def doctor(programs, *options, code):
     looked = programs("doctor", *options)
     assert looked.wait(120) == code, looked.log.read_text()
@@ -74,8 +80,7 @@ def test_a_server_on_a_full_disk_says_so_keeps_what_it_has_and_goes_on_when_ther
         kept.append(train(client, 0))
         with a_full_disk(process, tmp_path):
             with pytest.raises(ServerFailed, match="Whether this request was stored is not sure"):
-                for number in range(1, 1000):
-                    kept.append(train(client, number))
+                train_on(client, kept)
             study = {"name": "t", "task": "t", "space": SPACE, "max_trials": 1}
             answer = httpx.post(f"{process.url}/api/v1/studies", json=study)
             assert answer.status_code == httpx.codes.SERVICE_UNAVAILABLE

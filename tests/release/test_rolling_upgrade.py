@@ -18,6 +18,7 @@ from tests.chaos.verdict import Verdict
 from tests.conftest import wait_until
 from tests.release import versions
 from tests.release.front import Front
+from thiessen.client import Client
 
 ARCHIVE = Path(__file__).parents[1] / "storage" / "archive"
 CHEAP_TASK = Path(__file__).parents[1] / "chaos" / "cheap_task"
@@ -67,7 +68,8 @@ class House:
         told = self.log(name).read_text()[said:]
         assert "Serving at" in told, told
         port = int(told.split("Serving at ")[1].split()[0].rsplit(":", 1)[1])
-        wait_until(lambda: httpx.get(f"http://127.0.0.1:{port}/readyz").is_success)
+        with Client(f"http://127.0.0.1:{port}") as client:
+            wait_until(client.is_ready)
         self.servers[number] = process, port
         self.front.ports.append(port)
 
@@ -174,7 +176,7 @@ def house(tmp_path, postgres):
     postgres.drop(database)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(390)
 @pytest.mark.parametrize("which", ["from the version before", "to a version after"])
 def test_an_upgrade_under_load_stops_nobody_loses_nothing_and_counts_nothing_twice(which, versions_of, house):
     old, new, schema = versions_of(which)
@@ -203,7 +205,7 @@ def test_an_upgrade_under_load_stops_nobody_loses_nothing_and_counts_nothing_twi
         house.go_on()
     for name in [*house.workers]:
         house.replace(new, name)
-        house.go_on()
+    house.go_on()
     house.finish()
 
     ledgers = {path.stem: ledger_worker.read(path) for path in house.folder.glob("*.ledger")}
