@@ -194,3 +194,26 @@ def test_a_server_does_not_begin_on_an_older_schema_and_says_what_to_do(programs
     assert "Run: thiessen db upgrade" in doctor(programs, "--database", address, code=1)
     assert programs("db", "upgrade", "--database", address).wait(120) == 0
     served(programs, address)
+
+
+def test_a_place_where_nothing_can_be_kept_is_told_by_the_server_and_by_the_doctor(programs):
+    address = "sqlite:////proc/thiessen.db"  # not even root may write there
+
+    refused = programs("serve", "--database", address, "--port", "0")
+
+    assert refused.wait(60) == 1
+    assert "Cannot open sqlite:////proc/thiessen.db" in refused.log.read_text()
+    assert "There is no /proc/thiessen.db" in doctor(programs, "--database", address, code=1)
+
+
+def test_a_port_that_is_taken_is_told_by_the_server_and_by_the_doctor(programs, tmp_path):
+    process = served(programs, f"sqlite:///{tmp_path}/x.db")
+    port = process.url.rsplit(":", 1)[1]
+
+    refused = programs("serve", "--database", f"sqlite:///{tmp_path}/y.db", "--port", port)
+
+    assert refused.wait(60) == 1
+    assert f"Cannot listen on 127.0.0.1:{port}: Address already in use" in refused.log.read_text()
+    looked = programs("doctor", THIESSEN_PORT=port)
+    assert looked.wait(120) == 0
+    assert f"127.0.0.1:{port} cannot be had: Address already in use" in looked.log.read_text()
