@@ -126,8 +126,10 @@ def _rule(stopping: Mapping[str, Any]) -> dict[str, Any]:
     from thiessen.contract.faults import faults
     from thiessen.contract.studies import Stopping
 
+    rules: TypeAdapter[Stopping] = TypeAdapter(Stopping)
     try:
-        read: dict[str, Any] = TypeAdapter(Stopping).validate_python(dict(stopping)).model_dump()
+        read: dict[str, Any] = rules.validate_python(dict(stopping)).model_dump()
     except ValidationError as error:
-        raise InvalidRequest(f"stopping is no rule of early stopping: {faults(error)}.") from error
+        found = faults(error, rules.json_schema())
+        raise InvalidRequest(f"stopping is no rule of early stopping: {found}.") from error
     return read
