@@ -128,7 +128,7 @@ def loader() -> "type[yaml.SafeLoader]":
     """Return that of PyYAML, to which 1e-3 is a number, as it is in YAML 1.2 and in JSON."""
     import yaml
 
-    class Loader(yaml.SafeLoader):
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # it has no types
         pass
 
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", WITHOUT_A_DOT, [*"-+.0123456789"])
