@@ -47,12 +47,15 @@ def create(
     """
     from thiessen.cli.study_file import read
     from thiessen.cli.sweep import RUN
+    from thiessen.contract.words import TASK
 
     spec = read(file)
     with connected(server) as client:
         study = client.create_study(spec)
         address = client.url
     typer.echo(f"Study {study.name} is {study.state}: {study.max_trials} trials of task {study.task}.")
+    if study.waits_for and study.task != TASK:
+        typer.echo(study.waits_for)
     if RUN in study.attributes:
         typer.echo(f"Try them: thiessen run --server {address} --study {study.name} {study.attributes[RUN]}")
 
