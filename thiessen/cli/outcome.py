@@ -16,7 +16,7 @@ TAIL_LINES: Final = 20
 LONGEST_TAIL: Final = 4000  # characters
 LONGEST_OUTPUT: Final = 2**20  # bytes at its end, in which the value is looked for
 
-_NUMBER: Final = r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
+_NUMBER: Final = r"[+-]?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
 USUAL: Final = re.compile(
     rf"^[ \t]*(?:(?:loss|value)[ \t]*[:=][ \t]*)?({_NUMBER})[ \t]*$", re.IGNORECASE | re.MULTILINE
 )

@@ -4,15 +4,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
+from thiessen.console import Terminal
 from thiessen.contract import BestConfig, Study, TaskAnswer
 
 
-def terminal() -> Console:
+def terminal() -> Terminal:
     """Return where to print: as wide as the terminal, or wide enough for anything in a file or a pipe."""
-    return Console() if sys.stdout.isatty() else Console(width=1000)
+    return Terminal() if sys.stdout.isatty() else Terminal(width=1000)
 
 
 def ranking(best: Sequence[BestConfig], study: str | None) -> Table:
