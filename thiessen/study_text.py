@@ -190,7 +190,7 @@ def _line_in_toml(text: str, place: Place) -> int | None:
     found, depth, table = None, 0, list[str]()
     latest = dict[tuple[str, ...], int]()  # of the tables of a list
     for number, line in enumerate(text.splitlines(), start=1):
-        if heading := re.match(r"\s*(\[+)([^\]]+)\]", line):
+        if heading := re.match(r"\s*(\[{1,2})([^][]+)\]", line):
             table = there = _numbered(_parts(heading[2]), latest, is_next=len(heading[1]) == 2)
         elif key := re.match(r"\s*([\w.\"'-]+)\s*=", line):
             there = [*table, *_parts(key[1])]
