@@ -664,7 +664,9 @@ def space_of(space: Space | Open) -> Space:
     if isinstance(space, Space):
         return space
     if space != OPEN:
-        raise SpaceError(f'give the space, or "{OPEN}"; got {space!r}.')
+        raise SpaceError(
+            f'give the space, or "{OPEN}"; got {space!r}. A space is a Space(lr=Float(1e-5, 1.0)).'
+        )
     return OpenSpace()
 
 

@@ -8,10 +8,12 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
+    import yaml
+    from pydantic import BaseModel, ValidationError
 
     from thiessen.contract import StudySpec
 
@@ -19,6 +21,7 @@ Kind = Literal["toml", "yaml", "json"]
 Place = Sequence[str | int]
 
 MOST_NAMED: Final = 5
+WITHOUT_A_DOT: Final = re.compile(r"[-+]?(?:\.?[0-9]+|[0-9]+\.[0-9]*)[eE][-+]?[0-9]+$")
 
 
 @dataclass(frozen=True)
@@ -76,21 +79,24 @@ def read(text: str, kind: Kind, name: str, *, has_aliases: bool = True) -> "Stud
     try:
         return StudySpec.model_validate(study)
     except ValidationError as error:
-        found = faults(error, study, text, kind, sweep.place if is_sweep else tuple)
+        found = faults(error, StudySpec, study, text, kind, sweep.place if is_sweep else tuple)
         raise WrongText("is not a study", found) from error
 
 
 def faults(
     error: "ValidationError",
+    model: "type[BaseModel]",
     document: Any,
     text: str,
     kind: Kind,
     place: Callable[[Place], Place] = tuple,
 ) -> list[Fault]:
     """Return what is wrong with a document, a few at their lines of the text that it was made of."""
+    from thiessen.contract.faults import named
+
     return [
-        _fault(text, kind, place(_there(document, fault["loc"])), fault["msg"])
-        for fault in error.errors()[:MOST_NAMED]
+        _fault(text, kind, place(_there(document, where)), said)
+        for where, said in named(error.errors(), model.model_json_schema())[:MOST_NAMED]
     ]
 
 
@@ -102,7 +108,7 @@ def parsed(text: str, kind: Kind, *, has_aliases: bool) -> Any:
         try:
             if not has_aliases:
                 _refuse_aliases(text)
-            return yaml.safe_load(text)
+            return yaml.load(text, loader())  # noqa: S506 - it makes no objects
         except yaml.YAMLError as error:  # it names the line
             mark = getattr(error, "problem_mark", None)
             line = None if mark is None else mark.line + 1
@@ -115,6 +121,18 @@ def parsed(text: str, kind: Kind, *, has_aliases: bool) -> Any:
         return json.loads(text) if kind == "json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # both parsers name the line
         raise Unreadable(getattr(error, "lineno", None), str(error)) from error
+
+
+@cache
+def loader() -> "type[yaml.SafeLoader]":
+    """Return that of PyYAML, to which 1e-3 is a number, as it is in YAML 1.2 and in JSON."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # it has no types
+        pass
+
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", WITHOUT_A_DOT, [*"-+.0123456789"])
+    return Loader
 
 
 def _refuse_aliases(text: str) -> None:
@@ -172,7 +190,7 @@ def _line_in_toml(text: str, place: Place) -> int | None:
     found, depth, table = None, 0, list[str]()
     latest = dict[tuple[str, ...], int]()  # of the tables of a list
     for number, line in enumerate(text.splitlines(), start=1):
-        if heading := re.match(r"\s*(\[+)([^\]]+)\]", line):
+        if heading := re.match(r"\s*(\[{1,2})([^][]+)\]", line):
             table = there = _numbered(_parts(heading[2]), latest, is_next=len(heading[1]) == 2)
         elif key := re.match(r"\s*([\w.\"'-]+)\s*=", line):
             there = [*table, *_parts(key[1])]

@@ -88,6 +88,17 @@ def usual_folder() -> Path:
     return state_folder() / "results"
 
 
+def kept_in(folder: Path) -> Iterator[tuple[Path, float, Result | None]]:
+    """Yield each file with the time it was written and what it keeps; what cannot be read is logged."""
+    for file in [*folder.glob("*.json"), *folder.glob("*.jsonl")]:
+        try:
+            yield file, file.stat().st_mtime, _read(file)
+        except FileNotFoundError:  # another worker has just told it
+            continue
+        except (OSError, ValueError) as error:
+            log.warning("%s is left alone: it cannot be read: %s", file, error)
+
+
 class Spool:
     """A folder with one file for each attempt. Workers may share it: to tell a result twice is harmless.
 
@@ -137,15 +148,7 @@ class Spool:
     def left(self, server: str) -> list[Result]:
         """Return what waits here for a server, the oldest first; what is no result is left out."""
         found: list[tuple[float, Result]] = []
-        for file in [*self.folder.glob("*.json"), *self.folder.glob("*.jsonl")]:
-            try:
-                written = file.stat().st_mtime
-                result = _read(file)
-            except FileNotFoundError:  # another worker has just told it
-                continue
-            except (OSError, ValueError) as error:
-                log.warning("%s is left alone: it cannot be read: %s", file, error)
-                continue
+        for file, written, result in kept_in(self.folder):
             if result is None:
                 _forget(file, written)
             elif result.server == server:

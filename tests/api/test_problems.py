@@ -207,4 +207,4 @@ def test_what_is_wrong_with_a_field_that_may_be_left_out_is_said_once(caller):
 
     answer = caller.api.patch("/api/v1/studies/s", json={"max_trials": "many"})
 
-    assert is_a_problem(answer, 422, "invalid-request", "max_trials: Input should be a valid integer. See")
+    assert is_a_problem(answer, 422, "invalid-request", 'max_trials: is an integer; got "many". See')

@@ -92,7 +92,7 @@ def test_a_worker_that_registers_again_offers_what_it_says_now(caller):
         ({"xs": X}, "dimension 'xs' is no setting of it; the nearest is 'x'"),
         (
             {"x": {"type": "float", "low": 0, "high": 1.5}},
-            "dimension 'x': it is number at least 0",
+            "dimension 'x': it is a number at least 0",
         ),
         (
             {"rule": {"type": "categorical", "choices": ["adm"]}},

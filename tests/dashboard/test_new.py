@@ -234,7 +234,7 @@ def test_text_creates_a_study_and_the_same_as_a_sweep(api):
     [
         (TEXT.replace("float", "flaot"), 4, "space.lr"),
         (TEXT.replace("9", "0"), 5, "max_trials"),
-        (TEXT.replace("task: t\n", ""), None, "task: Field required"),
+        (TEXT.replace("task: t\n", ""), None, "task: is missing"),
         ("name: [\n", 2, "while parsing"),
         ("a: &a [1]\nb: *a\n", 2, "write it out here"),
         (TEXT.replace("high: 1", "high: -1"), None, "swap them"),

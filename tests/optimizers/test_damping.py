@@ -43,6 +43,15 @@ def test_damping_multiplies_each_component_of_the_step_by_its_share_of_curvature
     torch.testing.assert_close(vectors.T @ ours, values / (values + damping) * (vectors.T @ newton))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_damped_matrix_is_of_the_type_and_the_device_of_the_matrix(dtype):
+    damped = tikhonov(torch.zeros(3, 3, dtype=dtype, device="meta"), 0.1)
+
+    assert (damped.dtype, damped.device.type) == (dtype, "meta")
+    zero = torch.zeros(3, 3, dtype=dtype)
+    assert torch.equal(tikhonov(zero, 0.1).diag(), torch.full((3,), 0.1, dtype=dtype))
+
+
 @pytest.mark.row(235)
 @pytest.mark.row(153)
 def test_under_large_damping_the_step_is_minus_the_gradient_over_it():

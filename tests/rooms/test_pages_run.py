@@ -204,7 +204,8 @@ def with_study(name, finished=0, trials=1, **more):
     return begin
 
 
-def behind_a_door(session):
+def with_runs(session):
+    """A SQLite database with a study, and no server."""
     with_study("digits-sgd")(session)
     session.stop()
     (session.folder / "here.db").rename(session.folder / "runs.db")
@@ -247,7 +248,9 @@ def a_network_of_its_own(session):
 
 
 LR = {"lr": {"type": "float", "low": 0.001, "high": 1.0}}
-WITH_POSTGRESQL = {f"docs/how-to/{name}.md" for name in ("compose", "kubernetes", "operate", "postgresql")}
+WITH_POSTGRESQL = {
+    f"docs/how-to/{name}.md" for name in ("compose", "kubernetes", "operate", "postgresql", "runbook")
+}
 BEGINS = {
     "docs/reference/http.md": a_server,
     "README.md": with_files(
@@ -259,12 +262,13 @@ BEGINS = {
     "docs/how-to/figures.md": with_study("digits", finished=5, hidden={"type": "int", "low": 0, "high": 9}),
     "docs/how-to/gpu-node.md": with_study("digits-by-hand", finished=29),
     "docs/how-to/kubernetes.md": a_server_on_postgresql,
-    "docs/how-to/operate.md": a_database,
+    "docs/how-to/operate.md": with_files(with_runs, a_database),
     "docs/how-to/optuna.md": beside_optuna,
     "docs/how-to/own-strategy.md": a_copy_of_the_house,
     "docs/how-to/own-task.md": a_server,
     "docs/how-to/ray.md": with_a_token,
-    "docs/how-to/secure.md": behind_a_door,
+    "docs/how-to/runbook.md": with_study("digits", finished=3),
+    "docs/how-to/secure.md": with_runs,
     "docs/how-to/slurm.md": with_a_token,
     "docs/how-to/trackers.md": with_study("tracked", trials=2),
     "docs/how-to/wandb-sweep.md": a_server,
@@ -303,6 +307,10 @@ def a_scrape(session, block):  # noqa: ARG001 - as all judges
     [job] = yaml.safe_load(block.text)["scrape_configs"]
     assert job.keys() == {"job_name", "static_configs"}
     assert all(re.fullmatch(r"[\d.]+:\d+", each) for each in job["static_configs"][0]["targets"])
+
+
+def a_question_to_postgresql(session, block):
+    session.shell(f'psql --dbname=postgres --command "{block.text.strip()}"')
 
 
 def a_line_of_a_study_file(session, block):
@@ -373,6 +381,7 @@ JUDGES = {
     "docs/how-to/any-program.md": {"text": word_for_word},
     "docs/how-to/operate.md": {"json": a_line_of_the_log, "promql": queries, "yaml": a_scrape},
     "docs/how-to/own-strategy.md": {"toml": a_line_of_a_study_file},
+    "docs/how-to/runbook.md": {"sql": a_question_to_postgresql},
     "docs/how-to/webhooks.md": {"json": a_delivery},
     "docs/reference/http.md": {"json": an_answer},
 }

@@ -171,6 +171,15 @@ def test_failures_among_values_are_told_and_nothing_ends():
     assert "The last failure: it exited with 1:\nbad" in said
 
 
+def test_what_a_program_prints_does_nothing_to_the_terminal():
+    rubbish = r"printf 'a \033[31mred\033[0m \033]0;title\007 \001\302\233 \377 word\n' >&2; exit 1"
+
+    said = run("--trials", 3, "sh", "-c", rubbish, "--lr", "float(0,1)", code=1)
+
+    assert all(sign.isprintable() or sign == "\n" for sign in said)
+    assert "a red \ufffd]0;title\ufffd \ufffd\ufffd \ufffd word" in said
+
+
 def test_nothing_that_succeeds_is_no_success():
     said = run("--trials", 2, script("exit 80"), "--x", "int(1,8)", code=1)
     assert "2 of 2 trials have ended (2 diverged).\nNone has succeeded." in said
@@ -210,7 +219,7 @@ def test_what_trials_print_can_be_kept():
         (["./nothing", "--x", "int(1,8)"], "there is no program './nothing' here"),
         (["plain.py", "--x", "int(1,8)"], "as in thiessen run python ./plain.py"),
         (["./nameless", "--x", "int(1,8)"], "cannot start ./nameless: Exec format error"),
-        (["./train.sh"], "there is nothing to search"),
+        (["./train.sh"], "1e-5,1,log)'. There are float, int, choice, ordinal, boolean, flag"),
         (["--study", "s", "./train.sh", "--x", "int(1,8)"], "--study names a study on a server"),
         (
             ["--server", "http://127.0.0.1:1", "--journal", "j", "./train.sh", "--x", "int(1,8)"],

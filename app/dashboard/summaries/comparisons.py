@@ -16,7 +16,6 @@ from thiessen.contract.comparisons import Unit
 from thiessen.figures.text import short
 
 MOST_LISTED: Final = 20  # of a page: a report is computed for each that has none yet
-FEWEST: Final = 8  # replicates, below which no verdict is reached
 
 
 @dataclass(frozen=True)
@@ -85,11 +84,7 @@ async def _verdict(house: House, of: Progress) -> str:
 
 def verdict(report: ComparisonReport) -> str:
     """Return in a sentence what came of it."""
-    if report.says:
-        return report.says[0]
-    if report.replicates < FEWEST:
-        return f"{many(report.replicates, 'replicate')} are too few for a verdict; {FEWEST} are needed."
-    return "There is nothing to compare yet."
+    return report.says[0]
 
 
 def line(found: Progress, says: str = "") -> ComparisonLine:
