@@ -21,6 +21,7 @@ from thiessen.contract import StudySpec
 from thiessen.contract.studies import Stopping
 from thiessen.integrations import KNOWN
 from thiessen.space import KINDS
+from worker.tasks import Checkpoint, Context
 
 HOUSE = Path(__file__).parents[2]
 DOCS = HOUSE / "docs"
@@ -87,6 +88,32 @@ def test_every_move_of_a_trial_is_documented_in_order():
     )
 
     assert rows == [(move.before or "", move.after, move.who, move.cause or "") for move in MOVES]
+
+
+def test_every_environment_variable_is_documented():
+    sources = [path for room in ("app", "thiessen", "worker") for path in (HOUSE / room).glob("**/*.py")]
+    known = {name for path in sources for name in re.findall(r"\bTHIESSEN_[A-Z][A-Z_]+\b", path.read_text())}
+    pages = "".join(path.read_text() for path in DOCS.glob("**/*.md"))
+
+    assert "THIESSEN_SERVER" in known
+    assert {name for name in known if f"`{name}" not in pages} == set()
+
+
+@pytest.mark.parametrize("what", [Context, Checkpoint], ids=lambda what: what.__name__)
+def test_all_that_a_task_is_given_is_documented(what):
+    names = {name for name in vars(what).keys() | what.__annotations__.keys() if not name.startswith("_")}
+    own_task = page("how-to/own-task.md")
+
+    assert names
+    assert {name for name in names if f".{name}" not in own_task and f"`{name}" not in own_task} == set()
+
+
+def test_every_message_of_the_wire_says_what_it_is(tmp_path):
+    app = build_server(Settings(database=f"sqlite:///{tmp_path}/x.db"))
+    app.state.house.store.close()
+
+    messages = app.openapi()["components"]["schemas"]
+    assert {name for name, known in messages.items() if not known.get("description")} == {"JsonValue"}
 
 
 def test_every_kind_of_refusal_is_documented():
