@@ -10,11 +10,11 @@ THEIRS = "theirs"  # is in every name and word of the other project
 LISTS = (
     "/best?top=1000", "/projects", "/tasks", "/workers", "/projects/ours", "/projects/ours/studies",
     "/projects/ours/studies?archived=true", "/projects/ours/studies?q=study", "/projects/ours/comparisons",
-    "/projects/ours/optuna/studies", "/projects/ours/studies/{study}",
-    "/projects/ours/studies/{study}/events", "/projects/ours/studies/{study}/export", "/projects/ours/studies/{study}/export?format=csv",
-    "/projects/ours/studies/{study}/history", "/projects/ours/studies/{study}/replay",
-    "/projects/ours/studies/{study}/trials", "/projects/ours/comparisons/{comparison}",
-    "/projects/ours/comparisons/{comparison}/report", "/tasks/{task}",
+    "/projects/ours/optuna/studies", "/projects/ours/studies/{study}", "/tasks/{task}",
+    "/projects/ours/studies/{study}/events", "/projects/ours/studies/{study}/export",
+    "/projects/ours/studies/{study}/export?format=csv", "/projects/ours/studies/{study}/history",
+    "/projects/ours/studies/{study}/replay", "/projects/ours/studies/{study}/trials",
+    "/projects/ours/comparisons/{comparison}", "/projects/ours/comparisons/{comparison}/report",
 )  # fmt: skip
 PAGES = (
     "", "studies/{study}", "studies/{study}/trials", "studies/{study}/landscape", "comparisons", "workers",
