@@ -55,10 +55,11 @@ experiments:  ## Run every experiment of docs/experiments at its small size and 
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python -m experiments run
 
-reference:  ## Write the calls in docs/reference/http.md, the tables in tasks.md and the tests in capabilities.md
+reference:  ## Write what docs/reference has from the code: names, calls, tables of tasks, tests of capabilities
 	@$(PYTHON) chores/environment.py server worker dev
 	@PYTHONPATH=. $(BIN)/python chores/reference.py
 	@PYTHONPATH=. $(BIN)/python chores/tasks.py
+	@PYTHONPATH=. $(BIN)/python chores/python.py
 	@PYTHONPATH=. $(BIN)/python chores/capabilities.py
 
 archive:  ## Write the newest schema's archived databases into tests/storage/archive

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from thiessen.client import Client
 from thiessen.contract import Failure, HeartbeatAnswer, Outcome, Point
 from thiessen.errors import InvalidRequest, LeaseLost, Refused, ResultDiffers, ServerFailed, TooManyRequests
-from worker.regular import opened
+from worker.disk import flush, opened
 
 FOR_GOOD: Final = (LeaseLost, ResultDiffers, InvalidRequest)  # refusals that asking again does not change
 MOST_POINTS: Final = 1000  # of one heartbeat
@@ -218,7 +218,7 @@ def _append(file: Path, line: bytes, *, is_final: bool) -> None:
             os.truncate(file, size)
             raise
     if is_new and is_final:
-        _flush(file.parent)
+        flush(file.parent)
 
 
 def _remove(file: Path, lease_id: str) -> None:
@@ -271,11 +271,3 @@ def _part(line: bytes) -> Result | None:
 def _forget(file: Path, written: float) -> None:
     if time.time() - written > FORGOTTEN_SECONDS:
         file.unlink(missing_ok=True)
-
-
-def _flush(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
