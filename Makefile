@@ -21,11 +21,13 @@ test:  ## Run every test, on SQLite and on a real PostgreSQL
 	@$(PYTHON) chores/browser.py
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --max-worker-restart 1 --durations 25
 
-check: docs  ## Lint, types, import rules, documentation
+check: docs  ## Lint, types, import rules, dangerous calls, known vulnerabilities, documentation
 	@$(BIN)/python -m ruff check .
 	@$(BIN)/python -m ruff format --check .
 	@$(BIN)/python -m mypy
 	@$(BIN)/python $(BIN)/lint-imports
+	@$(BIN)/python -m bandit --quiet --configfile pyproject.toml --recursive thiessen app worker optimizers
+	@$(BIN)/python chores/audit.py
 
 proof:  ## Run tests/chaos, which make test leaves out: kills, long stateful runs, all of schemathesis, old and new numpy
 	@$(PYTHON) chores/environment.py server worker dev

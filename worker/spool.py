@@ -3,6 +3,7 @@
 import fcntl
 import logging
 import os
+import stat
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from thiessen.client import Client
 from thiessen.contract import Failure, HeartbeatAnswer, Outcome, Point
 from thiessen.errors import InvalidRequest, LeaseLost, Refused, ResultDiffers, ServerFailed, TooManyRequests
-from worker.disk import flush
+from worker.disk import flush, opened
 
 FOR_GOOD: Final = (LeaseLost, ResultDiffers, InvalidRequest)  # refusals that asking again does not change
 MOST_POINTS: Final = 1000  # of one heartbeat
@@ -109,8 +110,12 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         """Raises OSError when nothing can be kept there."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(f"no permission to write in {folder}")
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            raise PermissionError(f"no permission to read and write in {folder}")
+        if folder.stat().st_mode & stat.S_IWOTH:
+            log.warning(
+                "%s can be written in by every user of this machine. Cure: chmod o-w %s", folder, folder
+            )
         self.folder = folder
         self._mine = token_hex(8)
         self._files: dict[str, Path] = {}  # by lease
@@ -229,20 +234,23 @@ def _held(file: Path, flags: int) -> Iterator[int]:
     """Open a file to add to it, while no other process does so or removes it. Raises OSError."""
     while True:
         # Whoever reads the lease id can speak for this attempt.
-        opened = os.open(file, os.O_WRONLY | os.O_APPEND | flags, 0o600)
+        number = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | flags, 0o600)
         try:
             with suppress(OSError):  # some network disks know no locks
-                fcntl.flock(opened, fcntl.LOCK_EX)
-            if file.exists() and file.stat().st_ino == os.fstat(opened).st_ino:
-                yield opened
+                fcntl.flock(number, fcntl.LOCK_EX)
+            if file.exists() and file.stat().st_ino == os.fstat(number).st_ino:
+                yield number
                 return
         finally:
-            os.close(opened)
+            os.close(number)
 
 
 def _read(file: Path) -> Result | None:
     """Return all that a file has of its attempt, None when it is empty. Raises OSError, ValueError."""
-    lines = file.read_bytes().splitlines()
+    with opened(file) as content:
+        if os.fstat(content.fileno()).st_uid != os.geteuid():
+            raise PermissionError("it is of another user")
+        lines = content.read().splitlines()
     parts = [part for line in lines if (part := _part(line)) is not None]
     if not parts:
         if lines:

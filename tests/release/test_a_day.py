@@ -20,7 +20,7 @@ STEP = timedelta(minutes=10)
 STEPS = 144  # a day
 LEASE_SECONDS = 900  # of a worker that is heard at each step
 KEPT_DAYS = 0.25
-WORKERS = 6
+WORKERS = 8
 MOST_GROWTH = 200e6  # bytes, of the whole process
 SPACE = {"x": {"type": "float", "low": 0.0, "high": 1.0}}
 ARMS = [{"label": label, "settings": {"rule": label}} for label in ("sgd", "kfac")]
@@ -44,7 +44,7 @@ class Day:
 
     def submit(self, hour):
         """A study each hour, some with a deadline, and a comparison each sixth."""
-        spec = {"name": f"s{hour}", "task": "t", "space": SPACE, "max_trials": 12, "max_attempts": 2,
+        spec = {"name": f"s{hour}", "task": "t", "space": SPACE, "max_trials": 6, "max_attempts": 2,
                 "strategy": "random" if hour % 2 else "biased_random"}  # fmt: skip
         if hour % 4 == 3:
             deadline = self.clock_now() + timedelta(minutes=45)
