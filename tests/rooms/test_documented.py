@@ -192,7 +192,7 @@ def test_the_extras_are_those_that_are_promised():
 
     assert set(project["optional-dependencies"]) == {
         "server", "worker", "optimizers", "figures", "ray", "mlflow", "optuna", "pandas", "parquet",
-        "sklearn", "tensorboard", "tune", "all", "dev",
+        "sklearn", "tensorboard", "tune", "all", "dev", "soak",
     }  # fmt: skip
 
 
