@@ -9,14 +9,16 @@ import pytest
 from tests.conftest import _programs, address_of
 from tests.dashboard.conftest import LEFT, chromium, every_figure  # noqa: F401 - a fixture
 
-EVIL_HOST = "http://evil.example/"
+EVIL_HOST = "http://e.vil"
 REFUSED = "the server responded with a status of"  # which the browser tells of each
 SCRIPT = """<img src=x onerror="window.pwned='img'"><script>window.pwned='script'</script>"""
-MARKUP = """<a href="http://evil.example/">link</a><b>bold</b>"""
+MARKUP = """<a href="http://e.vil">link</a><b>bold</b>"""
 TEMPLATE = "{{7*7}}${7*7}%{7*7}"
 EVIL = f"""'">{SCRIPT}{MARKUP}{TEMPLATE}"""
 SHORT = "<svg onload=window.pwned='svg'>"
-LINK = "<a href='http://evil.example/'>x</a>"
+LINK = "<a href='http://e.vil'>z</a>"  # as long as a figure leaves a name
+LED_AWAY = """() => [...document.querySelectorAll("a, area, form")].some(
+  link => [...link.attributes].some(each => each.value.startsWith("http://e.vil")))"""
 WATCH = """() => {
   window.violated = [];
   document.addEventListener("securitypolicyviolation", event => violated.push(event.violatedDirective));
@@ -54,8 +56,8 @@ def fill(api):
         return answer.json() if answer.content else None
 
     space = {
-        f"a dimension {SHORT}{LINK}": {"type": "float", "low": 0, "high": 1},
-        f"b{SHORT}": {"type": "categorical", "choices": [f"a choice {EVIL}", SHORT, LINK]},
+        LINK: {"type": "float", "low": 0, "high": 1},
+        f"a dimension {SHORT}": {"type": "categorical", "choices": [f"a choice {EVIL}", SHORT, LINK]},
     }
     attributes = {f"attribute{EVIL}"[:100]: EVIL}
     config = dict(zip(space, (0.5, f"a choice {EVIL}"), strict=True))
@@ -107,7 +109,8 @@ def is_unharmed(page):
     """Return whether all of a page is ours: nothing ran, was stopped, leads away or was made of a text."""
     assert page.evaluate("window.pwned") is None
     assert page.evaluate("window.violated") == []
-    assert page.locator("[href*='evil.example'], [src='x'], [onload], [onerror], [onclick]").count() == 0
+    assert not page.evaluate(LED_AWAY)
+    assert page.locator("[src='x'], [onload], [onerror], [onclick]").count() == 0
     assert "49" not in page.title()
     return True
 
@@ -160,4 +163,4 @@ def test_the_address_of_a_page_is_no_markup_either(served, page):
         page.goto(f"{served}{path}{SCRIPT}{LINK}")
         assert page.evaluate("window.pwned") is None
         assert page.evaluate("window.violated") == []
-        assert page.locator(f"[href^='{EVIL_HOST}']").count() == 0
+        assert not page.evaluate(LED_AWAY)
