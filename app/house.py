@@ -35,7 +35,8 @@ class House:
     reports: Reports = field(default_factory=Reports)
     replays: Replays = field(default_factory=Replays)
     waiting: Waiting = field(default_factory=Waiting)
-    heard: set[str] = field(default_factory=set)  # the workers that spoke since this was written down
+    # The workers that spoke since this was written down, and who spoke for each.
+    heard: set[tuple[str, str]] = field(default_factory=set)
     closing: asyncio.Event = field(default_factory=asyncio.Event)  # set when the server stops
 
     def close(self) -> None:

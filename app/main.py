@@ -176,7 +176,7 @@ async def _sweep(house: House, settings: Settings) -> None:
             if sweep % SWEEPS_TO_SEEN == 0 and house.heard:
                 heard = set(house.heard)
                 house.heard.clear()
-                await asyncio.to_thread(house.store.write, partial(workers_stored.seen, names=heard))
+                await asyncio.to_thread(house.store.write, partial(workers_stored.seen, heard=heard))
             if sweep % SWEEPS_TO_FORGET == 0:
                 await asyncio.to_thread(house.store.write, once.forget)
                 await asyncio.to_thread(

@@ -107,10 +107,8 @@ class Processes:
         files: list[bytes] = [b""] * self.size
         dist.all_gather_object(files, file.getvalue(), group=self._group)
         # Who is in the group runs this very program, and torch has unpickled what they sent already.
-        return [
-            torch.load(io.BytesIO(each), map_location=device, weights_only=False)  # nosec B614
-            for each in files
-        ]
+        contents = map(io.BytesIO, files)
+        return [torch.load(each, map_location=device, weights_only=False) for each in contents]  # nosec B614
 
     def spread(self, values: Tensor) -> float:
         """Return how much the values differ between processes, beside their size: 0 where all agree."""

@@ -27,6 +27,7 @@ from app.lifecycle.export import Export
 from app.storage.whole import Row
 from thiessen.search.record import FORMAT
 from thiessen.space import Scalar
+from thiessen.spreadsheet import cell
 
 router = APIRouter(tags=["studies"])
 
@@ -40,7 +41,6 @@ COLUMNS: Final = (
     "number", "state", "cause", "origin", "loss", "value", "attempts", "seed", "created_at", "finished_at",
     "notes", "attributes",
 )  # fmt: skip
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet would compute
 
 
 class Format(StrEnum):
@@ -206,7 +206,7 @@ def _cell(value: Scalar | datetime | dict[str, Any]) -> str:
         case None:
             return ""
         case str():
-            return f"'{value}" if value.startswith(FORMULA) else value
+            return cell(value)
         case datetime():
             return value.isoformat()
         case bool() | dict():

@@ -37,7 +37,7 @@ AWAY = documented(HTTPStatus.SERVICE_UNAVAILABLE)
 @router.post("/leases", response_model=contract.Leases, responses={**ERRORS, **AWAY})
 async def lease(sent: contract.LeaseRequest, house: TheHouse, who: Worker) -> Response:
     """Give a worker trials to train; when there are none, wait for some as long as it asks."""
-    house.heard.add(sent.worker)
+    house.heard.add((sent.worker, who.name))
     loop = asyncio.get_running_loop()
     deadline = loop.time() + sent.wait_seconds
     while True:
@@ -69,7 +69,7 @@ async def heartbeat(lease_id: LeaseId, sent: contract.Heartbeat, house: TheHouse
     """Renew a lease, keep the new points of the learning curve, and give orders."""
     points = [point.model_dump() for point in sent.reports]
     beat = await report.heartbeat(house.store, house.judge, lease_id, who, points, sent.log_tail)
-    house.heard.add(beat.worker)
+    house.heard.add((beat.worker, who.name))
     return answer(wire.beat(beat))
 
 

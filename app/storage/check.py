@@ -11,6 +11,7 @@ from sqlalchemy.engine import URL
 
 from app.storage import schema
 from app.storage.open import parsed_address
+from app.storage.sqlite import keep_private
 from app.storage.store import DatabaseUnavailable, Transaction, explained
 
 INVARIANTS: Final = {
@@ -181,6 +182,7 @@ def _postgresql(url: URL) -> Engine:
 
 def _copy(tx: Transaction, target: Path) -> None:
     source: Any = tx.connection.driver_connection
+    keep_private(target)
     try:
         with closing(sqlite3.connect(target)) as copy:
             source.backup(copy)

@@ -46,6 +46,7 @@ class SQLiteStore:
         self._url = url
         self._waits_for_disk = synchronous == "full"  # else a commit is over before a thread could take it
         self._lock = _owned(Path(path))
+        keep_private(Path(path))
         self._engine = _writing(url)
         event.listen(
             self._engine, "connect", lambda driver, _: driver.execute(f"PRAGMA synchronous={synchronous}")
@@ -224,6 +225,15 @@ def _prepare_reader(driver: Any, record: Any) -> None:
 def _driver(connection: Connection) -> Any:
     """Return sqlite3's own connection."""
     return connection.connection.driver_connection
+
+
+def keep_private(path: Path) -> None:
+    """Make a file that its owner alone reads, unless there is one: it is to hold the secrets of webhooks.
+
+    SQLite gives the files beside it the same mode. A file that cannot be made is its business too.
+    """
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _owned(path: Path) -> int:

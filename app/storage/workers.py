@@ -154,10 +154,11 @@ def change(tx: Transaction, name: str, *, is_draining: bool) -> None:
         raise WorkerNotFound(name)
 
 
-def seen(tx: Transaction, names: Collection[str]) -> None:
-    """Write down that these workers were heard just now."""
-    for name in sorted(names):  # in one order everywhere, so that servers never deadlock
-        tx.execute(update(workers).where(workers.c.name == name).values(seen_at=now()))
+def seen(tx: Transaction, heard: Collection[tuple[str, str]]) -> None:
+    """Write down which workers were heard just now, each from the one that speaks for it."""
+    for name, who in sorted(heard):  # in one order everywhere, so that servers never deadlock
+        found = (workers.c.name == name) & (workers.c.who == who)
+        tx.execute(update(workers).where(found).values(seen_at=now()))
 
 
 def _may_work_for(statement: Select[Any], project: str | None) -> Select[Any]:

@@ -1,10 +1,13 @@
 """What a token that is bound to a project is told by the routes that ask for none: its own alone."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
+from app.storage import workers
 from tests.api.test_problems import is_a_problem
+from tests.conftest import MovableClock
 
 THEIRS = "theirs"  # is in every name and word of the other project
 LISTS = (
@@ -108,6 +111,36 @@ def test_the_worker_of_another_project_is_not_registered_over(two):
     answer = two.ask("all-of-ours", "PUT", f"/api/v1/workers/{two.names['theirs']['worker']}", body=told)
 
     assert is_a_problem(answer, 403, "forbidden", "was registered with another token")
+
+
+def test_the_worker_of_another_is_not_kept_alive(two):
+    """Its name would never be free again."""
+    store, name = two.client.app.state.house.store, two.names["theirs"]["worker"]
+
+    def seen_at():
+        [worker] = [
+            each for each in two.made("root", "GET", "/api/v1/workers")["workers"] if each["name"] == name
+        ]
+        return worker["seen_at"]
+
+    def told():
+        heard = set(two.client.app.state.house.heard)
+        store.write(lambda tx: workers.seen(tx, heard))
+
+    def speak(who):
+        wish = {"worker": name, "incarnation": "i", "request_id": f"alive-{who}", "tasks": ["none"]}
+        two.made(who, "POST", "/api/v1/leases", **wish)
+        told()
+
+    told()
+    before = seen_at()
+    MovableClock(store).advance(timedelta(minutes=1))
+    two.client.app.state.house.heard.clear()
+    speak("works-for-ours")
+    assert seen_at() == before
+
+    speak("all-of-theirs")
+    assert seen_at() > before
 
 
 def test_a_key_of_another_token_answers_nothing_of_what_it_stands_for(two):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thiessen.spreadsheet import cell
 from thiessen.terminal import hand_over, say
 
 if TYPE_CHECKING:
@@ -57,6 +58,12 @@ def _csv(rows: Sequence[Row]) -> str:
     return written.getvalue()
 
 
+def _told(each: Any) -> Any:
+    if isinstance(each, list):
+        return json.dumps(each)
+    return cell(each) if isinstance(each, str) else each
+
+
 def _flat(row: Row) -> dict[str, Any]:
     """Return it with `config.lr` for what a mapping has inside."""
     flat: dict[str, Any] = {}
@@ -64,5 +71,5 @@ def _flat(row: Row) -> dict[str, Any]:
         if isinstance(each, Mapping):
             flat |= {f"{name}.{inner}": value for inner, value in _flat(each).items()}
         else:
-            flat[name] = json.dumps(each) if isinstance(each, list) else each
+            flat[name] = _told(each)
     return flat

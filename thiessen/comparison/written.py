@@ -10,6 +10,7 @@ from typing import Final
 
 from thiessen.contract import ArmReport, Band, ComparisonReport, Headline
 from thiessen.figures.text import count, short
+from thiessen.spreadsheet import cell
 
 COLUMNS: Final = (
     "table", "arm", "other", "replicate", "trial", "metric", "over", "at", "value", "low", "high",
@@ -247,23 +248,18 @@ def _confirmed_lines(arm: ArmReport) -> Iterator[Line]:
         for value in each.values:
             yield {"table": "run", "replicate": each.replicate, "trial": each.trial, "value": value}
     for training in arm.training:
-        found: Line = {"table": "training", "metric": _cell(training.metric), "over": training.over}
+        found: Line = {"table": "training", "metric": cell(training.metric), "over": training.over}
         yield from _band_lines(found, training.line)
     for best in arm.best_by:
-        whose: Line = {"replicate": best.replicate, "trial": best.trial, "metric": _cell(best.metric)}
+        whose: Line = {"replicate": best.replicate, "trial": best.trial, "metric": cell(best.metric)}
         yield whose | {"table": "best by metric", "value": best.mean}
         for training in best.training:
             found = whose | {"table": "training of the best by metric", "over": training.over}
             yield from _band_lines(found, training.line)
     if reached := arm.reached:
-        wanted: Line = {"table": "reached", "metric": _cell(reached.metric), "value": reached.target}
+        wanted: Line = {"table": "reached", "metric": cell(reached.metric), "value": reached.target}
         yield wanted | {"over": "updates", "at": reached.updates}
         yield wanted | {"over": "seconds", "at": reached.seconds}
-
-
-def _cell(name: str) -> str:
-    """Return a name of which no program makes a formula."""
-    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
 
 
 def _numbers_lines(arm: ArmReport) -> Iterator[Line]:

@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import io
-import pickle  # nosec B403 - read by an unpickler that makes nothing but bytes
+import pickle  # nosec B403  # read by an unpickler that makes nothing but bytes
 import struct
 import zlib
 from collections.abc import Sequence
