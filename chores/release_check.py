@@ -35,6 +35,9 @@ STEPS: Final = (
     Step("tests", "make test", COUNTS),
     Step("rows", "make rows", r"(\d+ of \d+ listed rows .*)"),
     Step("crashes", "make proof", COUNTS),
+    Step(
+        "machines and time", ".venv/bin/python -m pytest tests/release -o faulthandler_timeout=3600", COUNTS
+    ),
     Step("soak", "make soak", r"(.*open.*)"),
 )
 
