@@ -62,7 +62,7 @@ def installed(request, wheel, tmp_path_factory):
 
 
 def _install(home, *what):
-    pip = [home / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    pip = [home / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile"]
     subprocess.run(
         [*pip, *what], check=True, env=OUTSIDE | {"PIP_CONSTRAINT": str(HOUSE / "constraints.txt")}
     )
