@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from thiessen.cli.failure import CommandFailed
+from thiessen.terminal import say
 
 if TYPE_CHECKING:
     from app.domain.access import Token
@@ -81,7 +82,7 @@ def serve(
         raise CommandFailed(str(error)) from error
     listener.listen()  # who comes before the application is ready waits
     name, bound = listener.getsockname()[:2]
-    typer.echo(f"Serving at http://{f'[{name}]' if ':' in name else name}:{bound}  (Ctrl-C stops)")
+    say(f"Serving at http://{f'[{name}]' if ':' in name else name}:{bound}  (Ctrl-C stops)")
     if settings.workers == 1:
         serve_one(settings, app, listener)
     else:
@@ -100,12 +101,12 @@ def upgrade(database: Database = None) -> None:
     try:
         store = open_store(read_settings(os.environ, database=database).database)
         try:
-            revision = schema.upgrade(store)
+            revision, oldest = schema.upgrade(store)
         finally:
             store.close()
     except (WrongSetting, DatabaseUnavailable) as error:
         raise CommandFailed(str(error)) from error
-    typer.echo(f"The database is at schema {revision}.")
+    say(f"The database is at schema {revision}, for servers that know {oldest} or a later one.")
 
 
 def check(database: Database = None) -> None:
@@ -123,7 +124,7 @@ def check(database: Database = None) -> None:
         raise CommandFailed(str(error)) from error
     if found:
         raise CommandFailed("\n".join([*found, "Restore a backup, or report this with the lines above."]))
-    typer.echo("The database holds what it must.")
+    say("The database holds what it must.")
 
 
 def backup(
@@ -142,7 +143,7 @@ def backup(
         back_up(read_settings(os.environ, database=database).database, file)
     except (WrongSetting, DatabaseUnavailable) as error:
         raise CommandFailed(str(error)) from error
-    typer.echo(f"The copy is {file}.")
+    say(f"The copy is {file}.")
 
 
 def create(
@@ -184,10 +185,10 @@ def create(
                 valid_for=None if asked.days is None else timedelta(days=asked.days),
             )
         )
-    typer.echo(
+    say(
         f"Token {token.name} may {', '.join(sorted(token.scopes))}. Keep it; it is not shown again:", err=True
     )
-    typer.echo(secret)
+    say(secret)
 
 
 def list_(database: Database = None) -> None:
@@ -203,7 +204,7 @@ def list_(database: Database = None) -> None:
         page = store.read(partial(access.every, after=0, limit=PAGE))
         while page:
             for token in page:
-                typer.echo(_line(token))
+                say(_line(token))
             page = store.read(partial(access.every, after=page[-1].id, limit=PAGE))
 
 
@@ -217,7 +218,7 @@ def revoke(name: Annotated[str, typer.Argument(help="The token's name.")], datab
 
     with _opened(database) as store:
         store.write(lambda tx: access.revoke(tx, CONSOLE, name))
-    typer.echo(f"Token {name} is revoked.")
+    say(f"Token {name} is revoked.")
 
 
 def _line(token: "Token") -> str:

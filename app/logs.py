@@ -15,6 +15,8 @@ from typing import Final
 
 from pydantic_core import to_json
 
+from thiessen.terminal import harmless
+
 FORMATS: Final = ("auto", "human", "json")
 LEVELS: Final = ("debug", "info", "warning", "error")
 NAMED: Final = ("study", "trial", "attempt", "worker", "method", "route", "status", "milliseconds", "who")
@@ -63,7 +65,7 @@ class ForPeople(logging.Formatter):
         told = "".join(f"  {name}={value}" for name, value in about.items())
         time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
         line = f"{time} {record.levelname.lower():<7} {redacted(record.getMessage())}{told}"
-        return line + (f"\n{trace}" if (trace := _trace(record)) else "")
+        return _indented(line + (f"\n{trace}" if (trace := _trace(record)) else ""))
 
 
 class ForMachines(logging.Formatter):
@@ -97,6 +99,11 @@ def _fields(record: logging.LogRecord) -> dict[str, object]:
         if value is not None:
             fields[name] = value if isinstance(value, int | float) else _redacted_name(str(value))
     return fields
+
+
+def _indented(line: str) -> str:
+    """Return a line of which nothing that it repeats can be taken for another one, or steers a terminal."""
+    return harmless(line).replace("\n", "\n  ")
 
 
 def _trace(record: logging.LogRecord) -> str:

@@ -19,6 +19,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from app import logs
+from app.connections import Connection
 from app.main import build
 from app.settings import Settings
 from app.storage import DatabaseUnavailable
@@ -42,6 +43,7 @@ def serve(settings: Settings, app: FastAPI, listener: socket.socket) -> None:
         app,
         access_log=False,
         log_config=None,
+        http=Connection,
         ws="none",
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,

@@ -15,6 +15,7 @@ import typer
 from experiments import page
 from experiments.catalogue import ALL, EXPERIMENTS
 from experiments.experiment import SIZES, Experiment, Size, as_json
+from thiessen.terminal import say
 
 NUMBERS: Final = r"\[[-+\d.,\se]*(?:null[-+\d.,\se]*)*\]"
 commands = typer.Typer(no_args_is_help=True, help="Run the experiments of the originals again.")
@@ -27,7 +28,7 @@ def listed() -> None:
     Example: python -m experiments list
     """
     for each in ALL:
-        typer.echo(f"{each.name:<32} {each.title}")
+        say(f"{each.name:<32} {each.title}")
 
 
 @commands.command()
@@ -66,7 +67,7 @@ def _run(experiment: Experiment, size: Size) -> None:
     import torch
 
     torch.set_num_threads(1)  # so that sums have one order on every machine
-    typer.echo(f"{experiment.name} ...")
+    say(f"{experiment.name} ...")
     began = time.perf_counter()
     result = experiment.run(size)
     seconds = time.perf_counter() - began
@@ -86,8 +87,8 @@ def _run(experiment: Experiment, size: Size) -> None:
     file = page.RESULTS / f"{experiment.name}.json"
     file.write_text(_as_text(document))
     for claim in result.claims:
-        typer.echo(f"  {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.says} ({claim.told})")
-    typer.echo(f"  {seconds:.0f} s")
+        say(f"  {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.says} ({claim.told})")
+    say(f"  {seconds:.0f} s")
 
 
 def _as_text(document: Mapping[str, Any]) -> str:

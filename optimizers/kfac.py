@@ -449,7 +449,7 @@ class KFAC(KroneckerFactored):
         return share(seen, self._model_from_every, 4)
 
     def _judgement(self, seen: Seen, move: Move, after: float) -> Judgement:
-        assert move.model_change is not None  # noqa: S101  # adaptive moves come with one
+        assert move.model_change is not None  # noqa: S101 # nosec B101 - adaptive moves come with one
         return LevenbergMarquardt.every(ADAPT_EVERY).judge(
             before=seen.h(),
             after=after,

@@ -3,22 +3,22 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from thiessen.console import Terminal
 from thiessen.study import Study
 
 
 @contextmanager
 def bar(study: Study, *, is_forced: bool) -> Iterator[Callable[[], None]]:
     """Show a bar on a terminal, or in a notebook, and yield what moves it on."""
-    console = Console(stderr=True, force_terminal=True if is_forced else None)
+    console = Terminal(stderr=True, force_terminal=True if is_forced else None)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[best]}"),
+        TextColumn("{task.fields[best]}", markup=False),
     )
     is_seen = console.is_terminal or console.is_jupyter
     with Progress(*columns, console=console, disable=not is_seen) as progress:

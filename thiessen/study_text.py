@@ -22,6 +22,7 @@ Place = Sequence[str | int]
 
 MOST_NAMED: Final = 5
 WITHOUT_A_DOT: Final = re.compile(r"[-+]?(?:\.?[0-9]+|[0-9]+\.[0-9]*)[eE][-+]?[0-9]+$")
+MOST_VALUES: Final = 100_000  # that aliases of YAML may come to
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class Unreadable(WrongText):
 def read(text: str, kind: Kind, name: str, *, has_aliases: bool = True) -> "StudySpec":
     """Return the study of a text; `name` is for a sweep that has none. Raises WrongText.
 
-    A few aliases of YAML can stand for more than a machine holds: of strangers they are not read.
+    A few aliases of YAML can stand for more than a machine holds: they are counted, and of strangers they are
+    not read.
     """
     from pydantic import ValidationError
 
@@ -106,8 +108,8 @@ def parsed(text: str, kind: Kind, *, has_aliases: bool) -> Any:
         import yaml
 
         try:
-            if not has_aliases:
-                _refuse_aliases(text)
+            if "*" in text:
+                (_count_aliases if has_aliases else _refuse_aliases)(text)
             return yaml.load(text, loader())  # noqa: S506 - it makes no objects
         except yaml.YAMLError as error:  # it names the line
             mark = getattr(error, "problem_mark", None)
@@ -142,6 +144,34 @@ def _refuse_aliases(text: str) -> None:
         if isinstance(event, yaml.AliasEvent):
             said = f"*{event.anchor} stands for what is written elsewhere; write it out here"
             raise Unreadable(event.start_mark.line + 1, said)
+
+
+def _count_aliases(text: str) -> None:
+    """Raise Unreadable where aliases stand for very much, or for themselves."""
+    import yaml
+
+    total = 0  # values so far, written out
+    sizes = dict[str | None, int]()  # of what each anchor names
+    begun: list[tuple[str | None, int]] = []
+    for event in yaml.parse(text):
+        match event:
+            case yaml.AliasEvent(anchor=anchor):
+                line = event.start_mark.line + 1
+                if anchor not in sizes:
+                    raise Unreadable(line, f"*{anchor} stands for nothing that is written before it")
+                total += sizes[anchor]
+                if total > MOST_VALUES:
+                    said = f"with *{anchor} the aliases stand for more than {MOST_VALUES:,} values"
+                    raise Unreadable(line, said)
+            case yaml.ScalarEvent(anchor=anchor):
+                total += 1
+                sizes[anchor] = 1
+            case yaml.CollectionStartEvent(anchor=anchor):
+                begun.append((anchor, total))
+                total += 1
+            case yaml.CollectionEndEvent():
+                anchor, before = begun.pop()
+                sizes[anchor] = total - before
 
 
 def _fault(text: str, kind: Kind, place: Place, message: str) -> Fault:
@@ -190,7 +220,7 @@ def _line_in_toml(text: str, place: Place) -> int | None:
     found, depth, table = None, 0, list[str]()
     latest = dict[tuple[str, ...], int]()  # of the tables of a list
     for number, line in enumerate(text.splitlines(), start=1):
-        if heading := re.match(r"\s*(\[+)([^\]]+)\]", line):
+        if heading := re.match(r"\s*(\[{1,2})([^][]+)\]", line):
             table = there = _numbered(_parts(heading[2]), latest, is_next=len(heading[1]) == 2)
         elif key := re.match(r"\s*([\w.\"'-]+)\s*=", line):
             there = [*table, *_parts(key[1])]

@@ -11,12 +11,14 @@ import random
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
 
+from worker.disk import flush, opened
 from worker.tasks.task import Released
 
 SUFFIX: Final = ".checkpoint"
@@ -42,11 +44,16 @@ def remove(folder: Path, name: str) -> None:
 
 
 def forget(folder: Path) -> None:
-    """Remove what nobody has touched for so long that its trial must have ended. Raises OSError."""
+    """Remove what nobody has touched for so long that its trial must have ended."""
     oldest = time.time() - FORGOTTEN_DAYS * 24 * 3600
     for file in (*folder.glob(f"*{SUFFIX}"), *folder.glob("*.part")):
-        if file.stat().st_mtime < oldest:
-            file.unlink(missing_ok=True)
+        try:
+            if file.lstat().st_mtime < oldest:
+                file.unlink(missing_ok=True)
+        except FileNotFoundError:  # another worker has just removed it
+            continue
+        except OSError as error:  # another user's, or no file at all
+            _say(f"{file} is left alone: {error}")
 
 
 class Checkpoint:
@@ -108,8 +115,9 @@ class Checkpoint:
 
     def _write(self, state: Mapping[str, Any]) -> None:
         part = self._folder / f"{self._name}.{os.getpid()}.part"
+        part.unlink(missing_ok=True)  # a process of this number was killed here
         try:
-            with part.open("wb") as written:
+            with part.open("xb") as written:  # never through a link that somebody has put there
                 torch.save(state, written)
                 written.flush()
                 os.fsync(written.fileno())
@@ -117,9 +125,12 @@ class Checkpoint:
             part.replace(self._folder / f"{self._name}.{state['step']:016d}.{_digest(part)}{SUFFIX}")
         finally:
             part.unlink(missing_ok=True)
-        _flush(self._folder)
-        for file in left(self._folder, self._name)[KEPT:]:
-            file.unlink(missing_ok=True)
+        flush(self._folder)
+        # What says that it is of a later step is not ours, and pushes nothing of ours out.
+        before = [file for file in left(self._folder, self._name) if _step(file) <= f"{state['step']:016d}"]
+        for file in before[KEPT:]:
+            with suppress(OSError):  # this step is saved, whatever that is
+                file.unlink(missing_ok=True)
 
     def _try(self, file: Path) -> None:
         """Raise TypeError when what was saved first cannot be read again: better now than after a crash."""
@@ -185,10 +196,15 @@ def _set_random(state: Mapping[str, Any]) -> None:
 def _read(file: Path) -> dict[str, Any] | None:
     """Return what a checkpoint holds; None, said aloud, when it is damaged."""
     try:
-        if _digest(file) != file.name.split(".")[2]:
-            _say(f"the checkpoint {file} is left out: it is not what was written")
+        with opened(file) as content:
+            if hashlib.file_digest(content, "sha256").hexdigest() != file.name.split(".")[2]:
+                _say(f"the checkpoint {file} is left out: it is not what was written")
+                return None
+            content.seek(0)
+            state: dict[str, Any] = torch.load(content, map_location="cpu", weights_only=True)
+        if set(state) != {"step", "parts", "random"}:
+            _say(f"the checkpoint {file} is left out: it is not one of ours")
             return None
-        state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # noqa: BLE001 - a damaged file may raise anything
         _say(f"the checkpoint {file} is left out: {error}")
         return None
@@ -202,14 +218,6 @@ def _step(file: Path) -> str:
 def _digest(file: Path) -> str:
     with file.open("rb") as read:
         return hashlib.file_digest(read, "sha256").hexdigest()
-
-
-def _flush(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def _say(sentence: str) -> None:

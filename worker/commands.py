@@ -15,9 +15,8 @@ import typer
 from thiessen.cli.failure import CommandFailed
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from thiessen.client import Client
+    from thiessen.console import Terminal
     from worker.functions import Offer
     from worker.slot import Slot
     from worker.spool import Spool
@@ -197,16 +196,15 @@ def worker(
         raise CommandFailed(logs.redacted(str(error))) from error
 
 
-def _console(log_format: str) -> "Console":
+def _console(log_format: str) -> "Terminal":
     """Return where this command writes, with its log sent there."""
-    from rich.console import Console
-
+    from thiessen.console import Terminal
     from worker import logs
 
     if log_format not in logs.FORMATS:
         formats = ", ".join(logs.FORMATS)
         raise CommandFailed(f"{log_format!r} is no format of the log: choose one of {formats}.")
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     logs.configure(log_format, console)
     return console
 

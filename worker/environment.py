@@ -58,7 +58,7 @@ def _state(file: Path) -> str | None:
 def _git(file: Path, *command: str) -> str | None:
     """Return what git says of the folder of a file; None when it says nothing of use."""
     try:
-        ran = subprocess.run(  # noqa: S603 - fixed words and a file's name
+        ran = subprocess.run(  # noqa: S603 # nosec B603 B607 - fixed words and a file's name
             ["git", "-C", str(file.parent), *command],  # noqa: S607 - the user's git, wherever it is
             capture_output=True,
             text=True,

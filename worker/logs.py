@@ -11,7 +11,8 @@ import traceback
 from datetime import UTC, datetime
 from typing import Final
 
-from rich.console import Console
+from thiessen.console import Terminal
+from thiessen.terminal import harmless
 
 FORMATS: Final = ("auto", "human", "json")
 NAMED: Final = ("study", "trial", "attempt", "worker", "slot")
@@ -28,7 +29,7 @@ _SECRET: Final = re.compile(
 )
 
 
-def configure(form: str, console: Console) -> None:
+def configure(form: str, console: Terminal) -> None:
     """Send the log of this process to standard error, through the console where people look at it."""
     is_for_people = form == "human" or (form == "auto" and console.is_terminal)
     handler = _Above(console) if is_for_people else logging.StreamHandler(sys.stderr)
@@ -52,7 +53,7 @@ class ForPeople(logging.Formatter):
         if record.name == PRINTED:
             word = str(getattr(record, "slot", ""))
         line = f"{time} {word:<7} {redacted(record.getMessage())}"
-        return line + (f"\n{trace}" if (trace := _trace(record)) else "")
+        return _indented(line + (f"\n{trace}" if (trace := _trace(record)) else ""))
 
 
 class ForMachines(logging.Formatter):
@@ -75,12 +76,17 @@ class ForMachines(logging.Formatter):
 class _Above(logging.Handler):
     """Prints above what is live on the terminal, each line as it is."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Terminal) -> None:
         super().__init__()
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
         self._console.print(self.format(record), markup=False, highlight=False, soft_wrap=True)
+
+
+def _indented(line: str) -> str:
+    """Return a line of which nothing that it repeats can be taken for another one, or steers a terminal."""
+    return harmless(line).replace("\n", "\n  ")
 
 
 def _trace(record: logging.LogRecord) -> str:

@@ -3,6 +3,7 @@
 import fcntl
 import logging
 import os
+import stat
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from thiessen.client import Client
 from thiessen.contract import Failure, HeartbeatAnswer, Outcome, Point
 from thiessen.errors import InvalidRequest, LeaseLost, Refused, ResultDiffers, ServerFailed, TooManyRequests
+from worker.disk import flush, opened
 
 FOR_GOOD: Final = (LeaseLost, ResultDiffers, InvalidRequest)  # refusals that asking again does not change
 MOST_POINTS: Final = 1000  # of one heartbeat
@@ -87,6 +89,17 @@ def usual_folder() -> Path:
     return state_folder() / "results"
 
 
+def kept_in(folder: Path) -> Iterator[tuple[Path, float, Result | None]]:
+    """Yield each file with the time it was written and what it keeps; what cannot be read is logged."""
+    for file in [*folder.glob("*.json"), *folder.glob("*.jsonl")]:
+        try:
+            yield file, file.stat().st_mtime, _read(file)
+        except FileNotFoundError:  # another worker has just told it
+            continue
+        except (OSError, ValueError) as error:
+            log.warning("%s is left alone: it cannot be read: %s", file, error)
+
+
 class Spool:
     """A folder with one file for each attempt. Workers may share it: to tell a result twice is harmless.
 
@@ -97,8 +110,12 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         """Raises OSError when nothing can be kept there."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(f"no permission to write in {folder}")
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            raise PermissionError(f"no permission to read and write in {folder}")
+        if folder.stat().st_mode & stat.S_IWOTH:
+            log.warning(
+                "%s can be written in by every user of this machine. Cure: chmod o-w %s", folder, folder
+            )
         self.folder = folder
         self._mine = token_hex(8)
         self._files: dict[str, Path] = {}  # by lease
@@ -136,15 +153,7 @@ class Spool:
     def left(self, server: str) -> list[Result]:
         """Return what waits here for a server, the oldest first; what is no result is left out."""
         found: list[tuple[float, Result]] = []
-        for file in [*self.folder.glob("*.json"), *self.folder.glob("*.jsonl")]:
-            try:
-                written = file.stat().st_mtime
-                result = _read(file)
-            except FileNotFoundError:  # another worker has just told it
-                continue
-            except (OSError, ValueError) as error:
-                log.warning("%s is left alone: it cannot be read: %s", file, error)
-                continue
+        for file, written, result in kept_in(self.folder):
             if result is None:
                 _forget(file, written)
             elif result.server == server:
@@ -209,7 +218,7 @@ def _append(file: Path, line: bytes, *, is_final: bool) -> None:
             os.truncate(file, size)
             raise
     if is_new and is_final:
-        _flush(file.parent)
+        flush(file.parent)
 
 
 def _remove(file: Path, lease_id: str) -> None:
@@ -225,20 +234,23 @@ def _held(file: Path, flags: int) -> Iterator[int]:
     """Open a file to add to it, while no other process does so or removes it. Raises OSError."""
     while True:
         # Whoever reads the lease id can speak for this attempt.
-        opened = os.open(file, os.O_WRONLY | os.O_APPEND | flags, 0o600)
+        number = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | flags, 0o600)
         try:
             with suppress(OSError):  # some network disks know no locks
-                fcntl.flock(opened, fcntl.LOCK_EX)
-            if file.exists() and file.stat().st_ino == os.fstat(opened).st_ino:
-                yield opened
+                fcntl.flock(number, fcntl.LOCK_EX)
+            if file.exists() and file.stat().st_ino == os.fstat(number).st_ino:
+                yield number
                 return
         finally:
-            os.close(opened)
+            os.close(number)
 
 
 def _read(file: Path) -> Result | None:
     """Return all that a file has of its attempt, None when it is empty. Raises OSError, ValueError."""
-    lines = file.read_bytes().splitlines()
+    with opened(file) as content:
+        if os.fstat(content.fileno()).st_uid != os.geteuid():
+            raise PermissionError("it is of another user")
+        lines = content.read().splitlines()
     parts = [part for line in lines if (part := _part(line)) is not None]
     if not parts:
         if lines:
@@ -259,11 +271,3 @@ def _part(line: bytes) -> Result | None:
 def _forget(file: Path, written: float) -> None:
     if time.time() - written > FORGOTTEN_SECONDS:
         file.unlink(missing_ok=True)
-
-
-def _flush(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

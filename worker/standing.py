@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from thiessen.console import Terminal
 from thiessen.contract import Point
 
 
@@ -55,7 +55,7 @@ class Standing:
 
 
 @contextmanager
-def shown(standings: Sequence[Standing], console: Console, log_format: str = "auto") -> Iterator[None]:
+def shown(standings: Sequence[Standing], console: Terminal, log_format: str = "auto") -> Iterator[None]:
     """Show a line for each slot while the block runs, where people look at a terminal."""
     if not console.is_terminal or log_format == "json":
         yield

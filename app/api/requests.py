@@ -14,6 +14,7 @@ from app.api.problems import problem
 
 CLIENT_LEFT: Final = 499  # the status in the log of a request whose client did not wait for its answer
 PROBES: Final = {"/healthz", "/readyz", "/metrics"}  # asked every few seconds: logged at debug
+PROJECT: Final = "{project}"
 OTHER: Final = "other"  # the route of a request that none of ours answers
 
 log = logging.getLogger("thiessen.server")
@@ -56,15 +57,19 @@ class Watched:
 
 
 def route_of(scope: Scope) -> str:
-    """Return the template that the path matched: paths have lease ids in them.
+    """Return the template that the path matched: nothing of it is what somebody has made up.
 
-    A router that was included under a prefix may know its own part only; the path has the rest.
+    A router that was included under a prefix may know its own part only; the path has the rest, in which
+    nothing but the project at its end has a name.
     """
     template: str | None = getattr(scope.get("route"), "path", None)
     if template is None:
         return OTHER
     parts = scope["path"].split("/")
-    return "/".join(parts[: len(parts) - template.count("/")]) + template
+    prefix = parts[: len(parts) - template.count("/")]
+    if PROJECT not in template and "project" in scope.get("path_params", {}):
+        prefix[-1] = PROJECT
+    return "/".join(prefix) + template
 
 
 def _name(scope: Scope) -> str:

@@ -125,7 +125,7 @@ class Postman:
     def _http(self) -> "httpx.AsyncClient":
         import httpx
 
-        return httpx.AsyncClient(
+        return httpx.AsyncClient(  # nosec B113 - one timeout goes around everything
             verify=httpx.create_ssl_context(),
             timeout=None,  # noqa: S113 - one timeout goes around everything
             follow_redirects=False,

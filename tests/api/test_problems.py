@@ -91,6 +91,7 @@ def test_the_largest_finite_losses_are_kept_exactly(caller):
     assert losses == [-1.7976931348623157e308, 5e-324, 1.7976931348623157e308]
 
 
+@pytest.mark.row(255)
 @pytest.mark.parametrize(
     ("method", "path", "status", "kind", "said"),
     [

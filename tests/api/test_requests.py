@@ -82,6 +82,11 @@ def test_a_request_is_one_line_that_names_its_route_and_never_its_lease(caller, 
         ("/api/v1/studies/x", "/api/v1/studies/{name}"),
         ("/api/v1/studies/x/trials/1", "/api/v1/studies/{name}/trials/{number}"),
         ("/api/v1/nowhere", "other"),
+        ("/api/v1/projects/made-up", "/api/v1/projects/{project}"),
+        ("/api/v1/projects/made-up/studies/x", "/api/v1/projects/{project}/studies/{name}"),
+        ("/projects/made-up/", "/projects/{project}/"),
+        ("/projects/projects/studies/x", "/projects/{project}/studies/{name}"),
+        ("/projects/a%0A12:00:00%20info%20all%20is%20well/studies/x", "/projects/{project}/studies/{name}"),
     ],
 )
 def test_a_line_names_the_whole_template(api, lines, path, route):

@@ -72,6 +72,7 @@ def test_a_choice_draws_another_landscape_and_is_kept_in_the_address(served, see
     assert page.url.endswith("?x=lr&y=hidden&others=best")
 
 
+@pytest.mark.row(264)
 def test_what_happens_in_a_study_comes_by_itself_and_nothing_jumps(served, see):
     page = see(f"{served}/studies/s")
     every_figure(page)
@@ -100,6 +101,7 @@ def test_copying_says_so_and_home_and_trial_are_quiet(served, see, chromium):
     assert trial.evaluate("document.documentElement.scrollWidth") == 390
 
 
+@pytest.mark.row(264)
 def test_without_scripts_a_study_says_all_but_its_figures(served, chromium):
     page = chromium.new_context(java_script_enabled=False).new_page()
     page.goto(f"{served}/studies/s")

@@ -72,6 +72,7 @@ def stream_of(seed, name):
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
 
+@pytest.mark.row(237)
 def test_the_demo_prints_ranked_configs_and_the_dashboard_and_exits_cleanly(demo):
     assert demo.returncode == 0, demo.stdout + demo.stderr
     losses = [float(loss) for loss in re.findall(r"│\s+\d+ │ (\d+\.\d+) │", demo.stdout)]
@@ -81,6 +82,7 @@ def test_the_demo_prints_ranked_configs_and_the_dashboard_and_exits_cleanly(demo
     assert "40/40" in demo.stdout
 
 
+@pytest.mark.row(237)
 def test_the_best_config_trains_again_to_the_same_loss_with_torch_alone(best):
     loss, seed, config = best
 

@@ -9,11 +9,13 @@ from typing import get_args
 
 import pytest
 import typer
+from PIL import Image
 
 from app.domain.errors import Conflict, NotFound, Refusal
 from app.domain.trial import MOVES
 from app.main import build as build_server
 from app.settings import PREFIX, Settings
+from chores.animation import TRIALS
 from thiessen.cli.main import build as build_commands
 from thiessen.contract import StudySpec
 from thiessen.contract.studies import Stopping
@@ -151,7 +153,7 @@ def test_the_readme_names_every_room_and_how_to_run_the_tests():
 
 
 def test_make_prints_every_chore():
-    targets = re.findall(r"^([a-z]+):.*## ", (HOUSE / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):.*## ", (HOUSE / "Makefile").read_text(), re.MULTILINE)
     phony = re.search(r"\.PHONY: help (.*)", (HOUSE / "Makefile").read_text())[1].split()
 
     assert set(phony) | {"help"} == set(targets)
@@ -171,3 +173,12 @@ def test_every_opt_out_of_the_linter_says_why():
     linting = re.search(r"\nignore = \[\n(.*?)\n\]", (HOUSE / "pyproject.toml").read_text(), re.DOTALL)[1]
 
     assert all("  # " in line for line in linting.splitlines())
+
+
+def test_the_animation_of_a_landscape_has_a_picture_for_each_trial_and_is_soon_there():
+    path = DOCS / "images" / "landscape.gif"
+
+    with Image.open(path) as animation:
+        assert animation.n_frames == TRIALS
+    assert path.stat().st_size < 1_500_000
+    assert "](docs/images/landscape.gif)" in (HOUSE / "README.md").read_text()

@@ -193,10 +193,10 @@ def test_a_port_in_use_and_a_wrong_database_end_serve_with_a_sentence(programs, 
 
 
 def test_the_schema_is_upgraded_by_hand_too(database):
-    from app.storage.schema import revisions
+    from app.storage.schema import OLDEST, revisions
 
     assert run("db", "upgrade", "--database", database).output == (
-        f"The database is at schema {revisions()[-1]}.\n"
+        f"The database is at schema {revisions()[-1]}, for servers that know {OLDEST} or a later one.\n"
     )
 
 

@@ -50,6 +50,7 @@ def record(path: Path) -> Record:
     return Record.from_json(document, KNOWN)
 
 
+@pytest.mark.row(238)
 def test_ten_lines_find_a_good_config(tmp_path: Path) -> None:
     study = minimize(bowl, SPACE, trials=60, journal=tmp_path / "bowl.jsonl")
     assert study.ended == study.max_trials == 60
@@ -167,6 +168,7 @@ def test_a_space_without_a_config_left_ends_the_study() -> None:
         study.ask()
 
 
+@pytest.mark.row(238)
 def test_more_trials_go_on_where_fewer_ended(tmp_path: Path) -> None:
     path = tmp_path / "bowl.jsonl"
     minimize(bowl, SPACE, trials=10, journal=path)

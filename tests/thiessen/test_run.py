@@ -57,6 +57,7 @@ def bowl(trial):
     return trial["lr"] + (trial["layers"] - 3) ** 2
 
 
+@pytest.mark.row(240)
 def test_a_program_is_searched_as_a_function_is_and_gone_on_with():
     train = script(BOWL)
     said = run("--trials", 8, train, *DIMENSIONS)

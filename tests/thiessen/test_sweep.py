@@ -69,6 +69,7 @@ def searched(made):
     return make
 
 
+@pytest.mark.row(280)
 def test_a_sweep_file_is_a_study(made):
     spec = made()
 
@@ -138,6 +139,7 @@ def test_brackets_below_a_last_step_begin_at_the_first(made):
     assert made(min_iter="max_iter: 27\n  s: 2").stopping.min_step == 3
 
 
+@pytest.mark.row(280)
 @pytest.mark.parametrize(
     ("lines", "said"),
     [

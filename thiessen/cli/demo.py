@@ -23,9 +23,8 @@ from thiessen.cli.processes import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from thiessen.client import Client
+    from thiessen.console import Terminal
     from thiessen.contract import Study, StudySpec
 
 STUDY: Final = "digits-sgd"
@@ -94,7 +93,7 @@ def _spec(trials: int) -> "StudySpec":
     )
 
 
-def _watch(client: "Client", study: "Study", worker: Process, console: "Console") -> None:
+def _watch(client: "Client", study: "Study", worker: Process, console: "Terminal") -> None:
     """Show progress until the study is completed. Raises CommandFailed when it cannot get there."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -10,6 +10,7 @@ import typer
 from thiessen.cli import compare, demo, doctor, optuna, replay, run, studies, tasks, trials
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.rooms import ROOMS, stranger
+from thiessen.terminal import say
 from thiessen.version import __version__
 
 
@@ -67,7 +68,7 @@ def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
     if version:
-        typer.echo(__version__)
+        say(__version__)
         raise typer.Exit
 
 
@@ -79,5 +80,5 @@ def _refusal(command: str, whose: str) -> Callable[[], None]:
 
 
 def _fail(sentence: str) -> None:
-    typer.echo(f"Error: {sentence}", err=True)
+    say(f"Error: {sentence}", err=True)
     sys.exit(1)

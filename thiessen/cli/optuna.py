@@ -10,6 +10,7 @@ import typer
 
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.studies import LOCAL, Server
+from thiessen.terminal import harmless, say
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage
@@ -53,7 +54,7 @@ def imported(
         _must_be_free(target, [each.study_name for each in wanted], f"{server} has")
         for each in wanted:
             count = _copied(source, target, each, lambda study_id, trials: _sent(target, study_id, trials))
-            typer.echo(f"{server} has study {each.study_name!r} of Optuna: {count:,} trials.")
+            say(f"{server} has study {each.study_name!r} of Optuna: {count:,} trials.")
 
 
 def export(
@@ -78,7 +79,7 @@ def export(
                 target.create_new_trial(study_id, trial)
 
         count = _copied(source, target, wanted[0], add)
-        typer.echo(f"{database} has study {study!r}: {count:,} trials.")
+        say(f"{database} has study {study!r}: {count:,} trials.")
 
 
 @contextmanager
@@ -121,14 +122,14 @@ def _copied(source: "BaseStorage", target: "BaseStorage", study: "FrozenStudy", 
 
     trials = source.get_all_trials(study._study_id, deepcopy=False)  # noqa: SLF001 - as optuna.copy_study
     study_id = target.create_new_study(study.directions, study.study_name)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     try:
         for key, value in study.user_attrs.items():
             target.set_study_user_attr(study_id, key, value)
         for key, value in study.system_attrs.items():
             target.set_study_system_attr(study_id, key, value)
         with Progress(*columns, console=terminal()) as progress:
-            task = progress.add_task(study.study_name, total=len(trials))
+            task = progress.add_task(harmless(study.study_name), total=len(trials))
             for begin in range(0, len(trials), AT_ONCE):
                 page = trials[begin : begin + AT_ONCE]
                 add(study_id, page)

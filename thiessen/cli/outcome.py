@@ -18,7 +18,7 @@ LONGEST_OUTPUT: Final = 2**20  # bytes at its end, in which the value is looked 
 
 COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
-_NUMBER: Final = r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
+_NUMBER: Final = r"[+-]?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
 USUAL: Final = re.compile(
     rf"^[ \t]*(?:(?:loss|value)[ \t]*[:=][ \t]*)?({_NUMBER})[ \t]*$", re.IGNORECASE | re.MULTILINE
 )

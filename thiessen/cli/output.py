@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thiessen.terminal import hand_over, say
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -33,15 +35,15 @@ def printed(rows: Sequence[Row] | Row, form: Form, table: Callable[[], "Renderab
             from thiessen.cli.tables import terminal
 
             told = table()
-            typer.echo(told) if isinstance(told, str) else terminal().print(told)
+            say(told) if isinstance(told, str) else terminal().print(told)
         case Form.JSON:
-            typer.echo(json.dumps(rows, indent=2, default=str))
+            hand_over(json.dumps(rows, indent=2, default=str) + "\n")
         case Form.YAML:
             import yaml
 
-            typer.echo(yaml.safe_dump(json.loads(json.dumps(rows, default=str)), sort_keys=False), nl=False)
+            hand_over(yaml.safe_dump(json.loads(json.dumps(rows, default=str)), sort_keys=False))
         case Form.CSV:
-            typer.echo(_csv([rows] if isinstance(rows, Mapping) else rows), nl=False)
+            hand_over(_csv([rows] if isinstance(rows, Mapping) else rows))
 
 
 def _csv(rows: Sequence[Row]) -> str:

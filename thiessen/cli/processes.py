@@ -33,7 +33,7 @@ class Process:
         )  # its end is there when this process has closed the other one, or died
         # -P: a folder named `app` where the user happens to stand must not be imported.
         with self._log.open("ab") as output:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # nosec B603 - our own program
                 [sys.executable, "-P", "-m", "thiessen.cli.tethered", *command],
                 stdin=tether,
                 stdout=output,

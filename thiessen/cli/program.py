@@ -112,7 +112,7 @@ class Program:
         told = _told(trial.config, trial.number, trial.seed)
         with output.open("wb") as out, errors.open("wb") as err:
             try:
-                process = subprocess.Popen(
+                process = subprocess.Popen(  # nosec B603 - what the user has asked to run
                     arguments,
                     stdin=subprocess.DEVNULL,
                     stdout=out,

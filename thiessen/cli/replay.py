@@ -8,6 +8,7 @@ import typer
 
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.studies import connected
+from thiessen.terminal import say
 
 if TYPE_CHECKING:
     from thiessen.search.record import Record
@@ -28,13 +29,13 @@ def replay(
 
     Example: thiessen replay digits.json
     """
-    from rich.console import Console
     from rich.progress import track
 
+    from thiessen.console import Terminal
     from thiessen.search import HistoryError, NotReplayable, Tally
 
     read = _read(record, _content(record, server), server)
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     try:
         watched = track(
             read.replay(),
@@ -51,7 +52,7 @@ def replay(
         raise CommandFailed(f"{record} is not the whole record of a study: {error}") from error
     if tally.first is not None:
         raise CommandFailed(str(tally))
-    typer.echo(str(tally))
+    say(str(tally))
 
 
 def _content(record: str, server: str | None) -> bytes:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from thiessen.cli.failure import CommandFailed
+from thiessen.terminal import say
 
 if TYPE_CHECKING:
     from thiessen.cli.command_line import CommandLine
@@ -98,7 +99,7 @@ def run(
                 opened.optimize(tried, n_jobs=jobs, catch=ProgramFailed)
         except KeyboardInterrupt:
             ended = f"{opened.ended} of {opened.max_trials} trials have ended"
-            typer.echo(f"Stopped: {ended}. The same command again goes on.", err=True)
+            say(f"Stopped: {ended}. The same command again goes on.", err=True)
             raise typer.Exit(SIGNALLED + (tried.stopped_by or signal.SIGINT)) from None
         _conclude(opened, tried)
 
@@ -220,7 +221,7 @@ def _conclude(study: "Study", tried: "Program") -> None:
         ended += f"\nThe last failure: {tried.failures[-1]}"
     if study.best is None:
         raise CommandFailed(f"{ended}\nNone has succeeded.")
-    typer.echo(ended)
+    say(ended)
     best = study.best
-    typer.echo(f"Best: {best.value:.6g} in trial {best.number}. Once more:")
-    typer.echo(tried.once_more(best.config, best.number, best.seed))
+    say(f"Best: {best.value:.6g} in trial {best.number}. Once more:")
+    say(tried.once_more(best.config, best.number, best.seed))

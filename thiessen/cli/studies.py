@@ -13,6 +13,7 @@ import typer
 
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.output import Form, Output, printed
+from thiessen.terminal import hand_over, harmless, say
 
 if TYPE_CHECKING:
     from thiessen.client import Client
@@ -53,11 +54,11 @@ def create(
     with connected(server) as client:
         study = client.create_study(spec)
         address = client.url
-    typer.echo(f"Study {study.name} is {study.state}: {study.max_trials} trials of task {study.task}.")
+    say(f"Study {study.name} is {study.state}: {study.max_trials} trials of task {study.task}.")
     if study.waits_for and study.task != TASK:
-        typer.echo(study.waits_for)
+        say(study.waits_for)
     if RUN in study.attributes:
-        typer.echo(f"Try them: thiessen run --server {address} --study {study.name} {study.attributes[RUN]}")
+        say(f"Try them: thiessen run --server {address} --study {study.name} {study.attributes[RUN]}")
 
 
 def listed(
@@ -78,7 +79,7 @@ def listed(
     with connected(server) as client:
         found = list(islice(client.each_study(state=state, tag=tag), limit))
     if not found and output is Form.TABLE:
-        typer.echo("There is no such study. Create one: thiessen study create digits.toml")
+        say("There is no such study. Create one: thiessen study create digits.toml")
         return
     printed([each.model_dump(mode="json") for each in found], output, lambda: table(found))
 
@@ -106,8 +107,14 @@ def watch(
 
     from thiessen.cli.tables import terminal
 
-    told = TextColumn("{task.fields[told]}")
-    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), told)
+    told = TextColumn("{task.fields[told]}", markup=False)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        told,
+    )
     with connected(server) as client, Progress(*columns, console=terminal()) as progress:
         bar = progress.add_task(name, total=None, told="")
         while True:
@@ -117,12 +124,12 @@ def watch(
                 bar,
                 total=study.expected,
                 completed=study.counts.finished,
-                told=study.waits_for or best_loss,
+                told=harmless(study.waits_for or best_loss),
             )
             if study.state in {"completed", "stopped"} and not study.counts.running:
                 break
             time.sleep(every)
-    typer.echo(_in_words(study))
+    say(_in_words(study))
 
 
 def pause(name: str, server: Server = LOCAL) -> None:
@@ -198,13 +205,13 @@ def export(
     with connected(server) as client:
         content = client.export(name, form)
     if file is None:
-        typer.echo(content, nl=False)
+        hand_over(content)
         return
     try:
         file.write_bytes(content)
     except OSError as error:
         raise CommandFailed(f"cannot write {file}: {error.strerror}.") from error
-    typer.echo(f"{file} has study {name}: {len(content):,} bytes.")
+    say(f"{file} has study {name}: {len(content):,} bytes.")
 
 
 def imported(
@@ -223,7 +230,7 @@ def imported(
 
     with connected(server) as client:
         study, trials = moved(client, file, name or file.stem, task)
-    typer.echo(f"Study {study.name} has {trials} trials of {file} and is {study.state}.")
+    say(f"Study {study.name} has {trials} trials of {file} and is {study.state}.")
 
 
 def figure(
@@ -275,7 +282,7 @@ def figure(
         page(drawn, output) if output.suffix == ".html" else output.write_text(json.dumps(drawn))
     except OSError as error:
         raise CommandFailed(f"{output} cannot be written: {error.strerror}.") from error
-    typer.echo(f"The {kind} of {name} is in {output}.")
+    say(f"The {kind} of {name} is in {output}.")
 
 
 def delete(
@@ -292,7 +299,7 @@ def delete(
         typer.confirm(f"Delete study {name}{' with all its trials' if purge else ''}?", abort=True)
     with connected(server) as client:
         client.delete_study(name, purge=purge)
-    typer.echo(f"Study {name} is {'gone' if purge else 'stopped and hidden'}.")
+    say(f"Study {name} is {'gone' if purge else 'stopped and hidden'}.")
 
 
 def schema() -> None:
@@ -303,7 +310,7 @@ def schema() -> None:
     from thiessen.contract import StudySpec
 
     document = {"$schema": "https://json-schema.org/draft/2020-12/schema", **StudySpec.model_json_schema()}
-    typer.echo(json.dumps(document, indent=2))
+    say(json.dumps(document, indent=2))
 
 
 def best(
@@ -323,7 +330,7 @@ def best(
     with connected(server) as client:
         found = client.best_of_all(top=top) if name is None else client.best(name, top=top)
     if not found and output is Form.TABLE:
-        typer.echo(f"No trial{f' of {name}' if name else ''} has succeeded yet.")
+        say(f"No trial{f' of {name}' if name else ''} has succeeded yet.")
         return
     printed([each.model_dump(mode="json") for each in found], output, lambda: ranking(found, name))
 
@@ -340,7 +347,7 @@ def _change(name: str, changes: dict[str, Any], server: str) -> None:
         raise CommandFailed(f"{name} cannot be changed so: {faults(error)}.") from error
     with connected(server) as client:
         study = client.change_study(name, wanted)
-    typer.echo(_in_words(study))
+    say(_in_words(study))
 
 
 def _in_words(study: "Study") -> str:

@@ -4,18 +4,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
+from thiessen.console import Terminal
 from thiessen.contract import BestConfig, Study, TaskAnswer
 
 WIDEST: Final = 1000
 
 
-def terminal() -> Console:
+def terminal() -> Terminal:
     """Return where to print: as wide as the terminal, or wide enough for anything in a file or a pipe."""
-    return Console() if sys.stdout.isatty() else Console(width=WIDEST)
+    return Terminal() if sys.stdout.isatty() else Terminal(width=WIDEST)
 
 
 def ranking(best: Sequence[BestConfig], study: str | None) -> Table:

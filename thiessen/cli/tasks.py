@@ -7,6 +7,7 @@ import typer
 
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.studies import LOCAL, Server, connected
+from thiessen.terminal import say
 
 if TYPE_CHECKING:
     from thiessen.contract import TaskAnswer
@@ -30,7 +31,7 @@ def listed(server: Server = LOCAL) -> None:
     with connected(server) as client:
         found = client.tasks()
     if not found:
-        typer.echo("No worker has registered a task yet. Start one: thiessen worker")
+        say("No worker has registered a task yet. Start one: thiessen worker")
         return
     terminal().print(offered(found))
 
@@ -51,7 +52,7 @@ def space(
     """
     with connected(server) as client:
         task = client.task(name)
-    typer.echo(_study_file(task, _chosen(task, optimizer)))
+    say(_study_file(task, _chosen(task, optimizer)))
 
 
 def _chosen(task: "TaskAnswer", wanted: str | None) -> str:

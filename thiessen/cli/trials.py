@@ -6,6 +6,7 @@ import typer
 
 from thiessen.cli.output import Form, Output, printed
 from thiessen.cli.studies import LOCAL, Server, connected
+from thiessen.terminal import say
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,14 +42,12 @@ def why(study: str, number: int, server: Server = LOCAL) -> None:
     with connected(server) as client:
         trial = client.trial(study, number)
     if trial.reasons is None:
-        typer.echo(f"Trial {number} was not proposed: it was {trial.origin}.")
+        say(f"Trial {number} was not proposed: it was {trial.origin}.")
         return
-    typer.echo(trial.reasons.explanation)
+    say(trial.reasons.explanation)
     for each in trial.reasons.last_refused:
         estimate = "nothing finite" if each.estimate is None else f"a loss of {each.estimate:.6g}"
-        typer.echo(
-            f"  refused before it: {each.config}, expected {estimate}, kept with {each.acceptance:.2g}"
-        )
+        say(f"  refused before it: {each.config}, expected {estimate}, kept with {each.acceptance:.2g}")
 
 
 def retry(study: str, number: int, server: Server = LOCAL) -> None:
@@ -72,7 +71,7 @@ def _change(study: str, number: int, state: Any, server: str) -> None:
 
     with connected(server) as client:
         trial = client.change_trial(study, number, TrialChanges(state=state))
-    typer.echo(f"Trial {number} of {study} is {trial.state}.")
+    say(f"Trial {number} of {study} is {trial.state}.")
 
 
 def _table(trial: "Trial") -> "Table":

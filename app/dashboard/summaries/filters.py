@@ -18,7 +18,7 @@ ALL: Final = "Trials are filtered by state:, origin:, value< or >, and number< o
 MOST_NUMBER: Final = 2**31 - 2  # of a trial, so that the next one is a number of the databases too
 
 Word = TypeVar("Word", bound=StrEnum)
-_BOUND: Final = re.compile(r"(.+?)\s*(<|>)\s*(.*)")
+_BOUND: Final = re.compile("([^<>]+)([<>])(.*)")
 
 
 def listing(line: str, sort: str | None, dimensions: Collection[str], direction: Direction) -> Listing:

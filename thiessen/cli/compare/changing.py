@@ -6,6 +6,7 @@ import typer
 
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.studies import LOCAL, Server, connected
+from thiessen.terminal import say
 
 if TYPE_CHECKING:
     from thiessen.contract import Comparison
@@ -72,7 +73,7 @@ def delete(
         typer.confirm(f"Delete comparison {name}{' with all its studies' if purge else ''}?", abort=True)
     with connected(server) as client:
         client.delete_comparison(name, purge=purge)
-    typer.echo(f"Comparison {name} is {'gone' if purge else 'stopped and hidden'}.")
+    say(f"Comparison {name} is {'gone' if purge else 'stopped and hidden'}.")
 
 
 def _change(name: str, changes: dict[str, Any], server: str) -> None:
@@ -87,7 +88,7 @@ def _change(name: str, changes: dict[str, Any], server: str) -> None:
         raise CommandFailed(f"{name} cannot be changed so: {faults(error)}.") from error
     with connected(server) as client:
         found = client.change_comparison(name, wanted)
-    typer.echo(_in_words(found))
+    say(_in_words(found))
 
 
 def _in_words(found: "Comparison") -> str:

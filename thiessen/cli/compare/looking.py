@@ -10,6 +10,7 @@ from thiessen.cli.compare.reporting import told, wishes
 from thiessen.cli.compare.watching import watched
 from thiessen.cli.output import Form, Output, printed
 from thiessen.cli.studies import LOCAL, Server, connected
+from thiessen.terminal import say
 
 File = Annotated[Path, typer.Argument(help="The comparison as TOML, YAML or JSON.", dir_okay=False)]
 
@@ -49,7 +50,7 @@ def plan(
     rows = {"name": spec.name, "cost": cost_of_all, "arms": arms}
     printed(arms if output is Form.CSV else rows, output, lambda: shown(planned(spec.name, arms)))
     if output is Form.TABLE:
-        typer.echo(f"{in_words(spec, expected)}.")
+        say(f"{in_words(spec, expected)}.")
 
 
 def listed(
@@ -69,7 +70,7 @@ def listed(
     with connected(server) as client:
         found = list(islice(client.each_comparison(state=state), limit))
     if not found and output is Form.TABLE:
-        typer.echo("There is no such comparison. Run one: thiessen compare kfac-or-sgd.toml")
+        say("There is no such comparison. Run one: thiessen compare kfac-or-sgd.toml")
         return
     printed([each.model_dump(mode="json") for each in found], output, lambda: shown(comparisons(found)))
 

@@ -10,6 +10,7 @@ import typer
 
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.studies import LOCAL, Server, connected
+from thiessen.terminal import hand_over, say
 
 if TYPE_CHECKING:
     from thiessen.contract import ComparisonReport
@@ -67,10 +68,10 @@ def told(report: "ComparisonReport", wanted: Sequence[Wish]) -> None:
             continue
         text = _written(report, wish.form)
         if wish.file is None:
-            typer.echo(text, nl=not text.endswith("\n"))
+            hand_over(text if text.endswith("\n") else f"{text}\n")
         else:
             _write(wish.file, text)
-            typer.echo(f"The report of {report.name} is in {wish.file}.")
+            say(f"The report of {report.name} is in {wish.file}.")
 
 
 def _wish(text: str) -> Wish:
@@ -98,7 +99,7 @@ def _print(report: "ComparisonReport") -> None:
         if table.rows:
             console.print(shown(table))
     for sentence in [*(pair.says for pair in report.pairs), *report.says]:
-        typer.echo(sentence)
+        say(sentence)
 
 
 def _written(report: "ComparisonReport", form: str) -> str:

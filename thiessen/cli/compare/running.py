@@ -16,6 +16,7 @@ from thiessen.cli.compare.watching import watched
 from thiessen.cli.failure import CommandFailed
 from thiessen.cli.processes import forget_other_servers, stopped_by_signals
 from thiessen.cli.studies import LOCAL, Server, connected
+from thiessen.terminal import say
 
 if TYPE_CHECKING:
     from thiessen.client import Client
@@ -88,13 +89,13 @@ def _run_here(
 ) -> None:
     """Run a comparison with a server and a worker of its own. Raises Exit when a signal stops it."""
     forget_other_servers()
-    typer.echo(f"A server and a worker start here; all they know is kept in {home}.")
+    say(f"A server and a worker start here; all they know is kept in {home}.")
     try:
-        with stopped_by_signals(), start(tell=typer.echo) as here, connected(here.url) as client:
+        with stopped_by_signals(), start(tell=say) as here, connected(here.url) as client:
             _check_offered(here.asked(client.tasks), spec)
             _run(spec, wanted, client, here.asked)
     except KeyboardInterrupt as interrupt:
-        typer.echo(f"Stopped. The same command again goes on with what is in {home}.", err=True)
+        say(f"Stopped. The same command again goes on with what is in {home}.", err=True)
         number = interrupt.args[0] if interrupt.args else signal.SIGINT
         raise typer.Exit(SIGNALLED + number) from None
 
@@ -105,9 +106,9 @@ def _run(spec: "ComparisonSpec", wanted: Sequence[Wish], client: "Client", asked
     from thiessen.comparison.cost import in_words
 
     cost = asked(lambda: client.plan_comparison(spec))
-    typer.echo(f"{spec.name}: {in_words(spec, cost)}.")
+    say(f"{spec.name}: {in_words(spec, cost)}.")
     asked(lambda: client.create_comparison(spec))
-    typer.echo(f"Dashboard: {client.url}/comparisons/{spec.name}")
+    say(f"Dashboard: {client.url}/comparisons/{spec.name}")
     found = watched(lambda: asked(lambda: client.comparison(spec.name)), terminal(), EVERY)
     told(asked(lambda: client.report(spec.name)), wanted)
     if found.state == "stopped":

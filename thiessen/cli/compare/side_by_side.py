@@ -8,6 +8,7 @@ from thiessen.cli.failure import CommandFailed
 from thiessen.cli.output import Form, Output, printed
 from thiessen.cli.studies import LOCAL, Server, connected
 from thiessen.comparison.side_by_side import Facts, differences, facts
+from thiessen.terminal import say
 
 if TYPE_CHECKING:
     from thiessen.contract import History, Study
@@ -35,7 +36,7 @@ def compare(
         known = [_facts(client.study(name), client.history(name)) for name in names]
     printed(known, output, lambda: comparison(known))
     if unlike := differences(known):
-        typer.echo(f"Not a fair comparison: {'; '.join(unlike)}.", err=True)
+        say(f"Not a fair comparison: {'; '.join(unlike)}.", err=True)
 
 
 def _facts(study: "Study", history: "History") -> Facts:

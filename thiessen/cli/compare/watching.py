@@ -4,29 +4,32 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from thiessen.terminal import harmless
 
+if TYPE_CHECKING:
+    from thiessen.console import Terminal
     from thiessen.contract import Comparison, SearchLine
 
 ENDED: Final = ("completed", "stopped")
 
 
-def watched(look: Callable[[], "Comparison"], console: "Console", every: float) -> "Comparison":
+def watched(look: Callable[[], "Comparison"], console: "Terminal", every: float) -> "Comparison":
     """Show a bar until a comparison has ended; return it as it then is."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[told]}"),
+        TextColumn("{task.fields[told]}", markup=False),
     )
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task("", total=1.0, told="")
         while True:
             found = look()
-            progress.update(bar, description=_done(found), completed=found.progress, told=_told(found))
+            progress.update(
+                bar, description=_done(found), completed=found.progress, told=harmless(_told(found))
+            )
             if found.state in ENDED:
                 return found
             time.sleep(every)
