@@ -17,6 +17,8 @@ import pytest
 
 from tests.conftest import address_of
 
+pytestmark = pytest.mark.timeout(390)  # an empty environment gets torch or ray, or both
+
 HOUSE = Path(__file__).parents[2]
 PROMISES = Path(__file__).parent / "promises"
 PROJECT = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]
