@@ -170,7 +170,7 @@ def test_a_study_waits_for_a_worker_once_its_task_is_registered(caller):
             "at most 200000 characters",
         ),
         ({"schema": {"x": "a\0"}}, "NUL"),
-        ({"spaces": {"a": {"x": {"type": "flaot"}}}}, "tag"),
+        ({"spaces": {"a": {"x": {"type": "flaot"}}}}, "the nearest is 'float'"),
         ({"spaces": {str(number): {"x": X} for number in range(101)}}, "at most 100 items"),
     ],
 )

@@ -109,6 +109,19 @@ def test_a_port_in_use_ends_the_demo_with_the_remedy(programs):
     assert "make demo PORT=" in said
 
 
+def test_a_demo_that_lacks_a_package_names_it_and_no_port(programs, tmp_path):
+    (tmp_path / "fastapi.py").write_text(
+        "raise ModuleNotFoundError('as if it were not there', name='fastapi')"
+    )
+
+    demo = programs("demo", "--port", "0", PYTHONPATH=str(tmp_path))
+
+    assert demo.wait(60) == 1
+    said = demo.log.read_text()
+    assert "pip install 'thiessen[server]'" in said
+    assert "PORT=" not in said
+
+
 def test_a_demo_that_is_stopped_stops_everything_it_started(programs):
     demo = programs("demo", "--port", "0", "--trials", "1000")
     wait_until(lambda: len(psutil.Process(demo.pid).children(recursive=True)) >= 3)

@@ -48,6 +48,12 @@ def run(*arguments):
     return CliRunner().invoke(build(), [str(argument) for argument in arguments])
 
 
+@pytest.mark.parametrize("command", [(), ("best",), ("study",), ("study", "create")])
+def test_help_is_had_by_the_short_option_too(command):
+    assert run(*command, "-h").output == run(*command, "--help").output
+    assert run(*command, "-h").exit_code == 0
+
+
 def test_the_list_of_commands_is_complete():
     app = typer.main.get_command(build())
     names = {(name,) for name, command in app.commands.items() if not hasattr(command, "commands")} | {
@@ -97,6 +103,17 @@ def test_the_progress_and_the_best_of_a_study_are_shown(server, tmp_path):
     assert "\nproposed by grid (levels 3)\n" in shown
     assert re.search(r"│\s+1 │ 0.25 │\s+1 │", best)
     assert "│  0.5 │" not in best
+
+
+def test_a_study_whose_task_nobody_offers_is_created_and_says_so(server, tmp_path):
+    server.register("w", WorkerSpec(incarnation="i", tasks=[OfferedTask(name="classifier")]))
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY.replace('task = "t"', 'task = "clasifier"'))
+
+    said = run("study", "create", file, "--server", server.url).output
+
+    assert "Study s is active: 2 trials of task clasifier." in said
+    assert "No worker has registered task 'clasifier' yet; the nearest is 'classifier'." in said
 
 
 def test_where_large_values_are_good_the_value_stands_beside_the_loss(server, tmp_path):

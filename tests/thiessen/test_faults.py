@@ -31,7 +31,7 @@ def written(dimension="{type: float, low: 0, high: 1}", **fields):
         ),
         (written("[0, 1]"), "line 5, space.lr: is a table of names and values"),
         (written("0.1"), "line 5, space.lr: is a table of names and values; got 0.1"),
-        ("name: x\ntask: t\nspace: {}", "line 3, space: has at least 1 of them"),
+        ("name: x\ntask: t\nspace: {}", "line 3, space: has at least 1 item"),
         (written(task="task: t\ndirection: max"), "direction: is 'minimize' or 'maximize'; got \"max\""),
         (written(task="task: t\ndeadline: soon"), "deadline: a time is written out with its offset, as in 2027"),
         (

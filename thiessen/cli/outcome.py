@@ -45,16 +45,9 @@ def value(result: Path, output: Path, pattern: re.Pattern[str]) -> float | None:
 def tail(*files: Path) -> str:
     """Return the last lines of the first file that has any, as the end of a sentence."""
     for file in files:
-        if lines := _fit_to_print(_end(file)).strip().splitlines()[-TAIL_LINES:]:
+        if lines := COLOUR.sub("", _end(file)).strip().splitlines()[-TAIL_LINES:]:
             return ":\n" + "\n".join(lines)[-LONGEST_TAIL:]
     return ""
-
-
-def _fit_to_print(text: str) -> str:
-    """Return the text without colours, and without what would do something to a terminal."""
-    return "".join(
-        sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in COLOUR.sub("", text)
-    )
 
 
 def in_words(code: int) -> str:

@@ -57,7 +57,7 @@ def _of_extra(extra: str, packages: dict[str, str]) -> Finding:
         if found is not None and _numbers(found) < _numbers(packages[name])
     ]
     check = f"packages [{extra}]" if extra else "packages"
-    cure = f"pip install --upgrade 'thiessen{f'[{extra}]' if extra else ''}'"
+    cure = f"pip install 'thiessen{f'[{extra}]' if extra else ''}'"
     if extra and len(missing) == len(packages):
         return Finding(check, "ok", "not installed.", cure)
     if missing or old:

@@ -24,8 +24,12 @@ WORDS: Final[Mapping[str, str]] = {
     "model_attributes_type": "is a table of names and values",
     "list_type": "is a list",
     "bool_type": "is true or false",
+    "bool_parsing": "is true or false",
     "int_type": "is an integer",
+    "int_parsing": "is an integer",
+    "int_from_float": "is an integer",
     "float_type": "is a number",
+    "float_parsing": "is a number",
     "finite_number": "is a finite number",
     "string_type": "is a text",
     "literal_error": "is {expected}",
@@ -34,8 +38,8 @@ WORDS: Final[Mapping[str, str]] = {
     "less_than_equal": "is at most {le}",
     "less_than": "is below {lt}",
     "string_too_long": "has at most {max_length} characters",
-    "too_short": "has at least {min_length} of them",
-    "too_long": "has at most {max_length} of them",
+    "too_short": "has at least {min_length} item{plural}",
+    "too_long": "has at most {max_length} item{plural}",
     "union_tag_not_found": "has no {discriminator}, which says what else there is",
 }
 Place = Sequence[str | int]
@@ -81,7 +85,10 @@ def _in_words(fault: Any, schema: Schema | None) -> str:
         known = [each.strip().strip("'") for each in told["expected_tags"].split(",")]
         return f"has no {told['discriminator']} called {told['tag']!r}; {nearest(told['tag'], known)}"
     if kind in WORDS:
-        return WORDS[kind].format(**told) + ("" if kind == "missing" else _got(fault))
+        plural = "" if 1 in {told.get("min_length"), told.get("max_length")} else "s"
+        return WORDS[kind].format(**told, plural=plural) + (
+            "" if kind in {"missing", "string_too_long"} else _got(fault)
+        )
     return str(fault["msg"]).removeprefix("Value error, ")
 
 
