@@ -22,7 +22,11 @@ PAGES = sorted(
 NOW = [page for page in PAGES if page != "CHANGELOG.md"]  # which speaks of what was, too
 ROOMS = "app|benchmarks|chores|docs|experiments|migrations|optimizers|tests|thiessen|worker"
 NAMED = re.compile(rf"(?<![\w./-])(?:{ROOMS})/[\w./-]*\w/?(?!-?\*|[\w<{{…])")
-MADE_LATER = {"thiessen/search/around_best.py", "benchmarks/.runs", "benchmarks/.peers"}  # by a reader, by runs
+MADE_LATER = {
+    "thiessen/search/around_best.py",
+    "benchmarks/.runs",
+    "benchmarks/.peers",
+}  # by a reader, by runs
 LINK = re.compile(r"(?<!\\)\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^()\s]*)\)")
 FENCED = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 STEP = re.compile(r"^\| \d+ \| (.*?) \|", re.MULTILINE)
