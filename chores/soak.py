@@ -66,6 +66,9 @@ def main() -> int:
     record = json.loads(RECORD.read_text())
     if asked.slice == "mutants":
         for module in asked.modules:
+            found = record["mutants"].get(module)
+            if found and not found["left"]:  # all was tried: a run now is one after other tests
+                (CLONE / "mutants" / f"{module}.meta").unlink(missing_ok=True)
             record["mutants"][module] = _break(module, asked.minutes * 60)
             _keep(record)
     elif asked.slice == "orders":

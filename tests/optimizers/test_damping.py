@@ -360,6 +360,14 @@ def test_with_a_fixed_preconditioner_best_multiples_are_preconditioned_conjugate
 # γ
 
 
+def test_gamma_ends_a_hundred_times_above_the_root_of_the_largest_damping():
+    rule = FactorDamping(every=20, l2=CEILING)
+    highest = 100 * math.sqrt(2 * CEILING)
+
+    assert rule.first(CEILING**4) == pytest.approx(highest)
+    assert rule.candidates(highest, 20)[2] == pytest.approx(highest)
+
+
 @pytest.mark.row(161)
 def test_gamma_begins_at_the_root_of_the_damping_and_is_tried_in_three_sizes_every_so_often():
     rule = FactorDamping(every=20, l2=0.5)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optimizers.curvature.factor import Factor, Factors
+from optimizers.damping.factored import size
 from optimizers.errors import NotPositiveDefiniteError
 from optimizers.solvers.cholesky import inverse
 from tests.dense import SIZES
@@ -39,13 +40,38 @@ def a_factor(size, *, scale=1.0, seed=0):
 @given(of_inputs=scales, of_outputs=scales, tilt=st.floats(0.1, 10.0))
 def test_pi_makes_the_departure_from_exact_damping_smallest_in_its_norm(norm, of_inputs, of_outputs, tilt):
     first, second = a_factor(4, scale=of_inputs), a_factor(3, scale=of_outputs, seed=1)
-    size = SIZES[norm]
+    length = SIZES[norm]
 
     def departure(pi):  # π I ⊗ G + 1/π A ⊗ I, at most
-        return pi * size(torch.eye(4)) * size(second) + size(first) * size(torch.eye(3)) / pi
+        return pi * length(torch.eye(4)) * length(second) + length(first) * length(torch.eye(3)) / pi
 
     pi = balance(first, second, norm=norm)
     assert departure(pi) <= departure(pi * tilt) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("norm", SIZES)
+def test_a_size_is_in_those_of_the_identity_and_of_each_matrix_of_a_stack(norm):
+    stack = torch.stack([a_factor(3, seed=seed) for seed in range(2)])
+    lengths = [SIZES[norm](matrix) / SIZES[norm](torch.eye(3)) for matrix in stack]
+
+    torch.testing.assert_close(size(stack, norm), torch.tensor(lengths, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("norm", SIZES)
+@pytest.mark.parametrize("shape", [(3,), (2, 3)])
+def test_of_a_diagonal_matrix_its_diagonal_says_the_size(norm, shape):
+    diagonal = torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+    torch.testing.assert_close(size(diagonal, norm, diagonal=True), size(diagonal.diag_embed(), norm))
+
+
+@pytest.mark.parametrize("norm", SIZES)
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_not_finite_has_no_finite_size(norm, value):
+    sizes = size(torch.full((2, 1, 1), value), norm), size(torch.full((2, 1), value), norm, diagonal=True)
+
+    assert [each.shape for each in sizes] == [(2,), (2,)]
+    assert not any(each.isfinite().any() for each in sizes)
 
 
 @settings(deadline=None)
