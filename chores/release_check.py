@@ -33,6 +33,8 @@ STEPS: Final = (
     Step("demo", "make demo PORT=0", r"(Best: loss \S+)"),
     Step("checks", "make check", r"(Success: .*)"),
     Step("tests", "make test", COUNTS),
+    Step("security", ".venv/bin/python -m pytest tests/security", COUNTS),
+    Step("advisories", ".venv/bin/python chores/audit.py --strict", r"(.*known vulnerabilities.*)"),
     Step("rows", "make rows", r"(\d+ of \d+ listed rows .*)"),
     Step("crashes", "make proof", COUNTS),
     Step(

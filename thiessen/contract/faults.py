@@ -97,7 +97,8 @@ def _got(fault: Any) -> str:
     sent = fault.get("input", {})
     if isinstance(sent, dict | list) or not isinstance(sent, str | int | float | None):
         return ""
-    return f"; got {json.dumps(sent, ensure_ascii=False)[:LONGEST]}"
+    told = json.dumps(sent, ensure_ascii=False)[:LONGEST]  # half of a surrogate pair has no bytes in UTF-8
+    return f"; got {told.encode('utf-8', 'backslashreplace').decode()}"
 
 
 def _names(schema: Schema, place: Place) -> list[str]:
