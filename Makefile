@@ -7,10 +7,10 @@ BIN := .venv/bin
 ifeq ($(wildcard chores/environment.py),)
 $(error The chores run in the root of the clone: cd there, or say make -C /path/of/the/clone)
 endif
-.PHONY: help demo test check proof bench rows experiments reference archive screenshots docs serve worker format clean
+.PHONY: help demo test check proof bench soak rows release-check experiments reference archive screenshots docs serve worker format clean
 
 help:  ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo:  ## Run a real study on this machine and list the best configs (PORT=8010 chooses the port)
 	@$(PYTHON) chores/environment.py server worker
@@ -40,27 +40,37 @@ bench:  ## Measure beside peers; prints tables, fails nothing
 	@$(BIN)/python benchmarks/comparison_coverage --comparisons 2000
 	@$(BIN)/python benchmarks/worker
 
+soak:  ## Print what mutation tests and random orders found; chores/soak.py --help says how to go on
+	@$(PYTHON) chores/environment.py server worker dev soak
+	@$(BIN)/python chores/soak.py
+
+release-check:  ## Do all that a release needs in a fresh clone of what is committed: hours
+	@$(PYTHON) chores/release_check.py
+
 rows:  ## Check that every capability in docs/reference/capabilities.md has a passing test
 	@$(PYTHON) chores/environment.py server worker dev
-	@$(BIN)/python chores/rows.py
+	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python chores/rows.py -n logical --maxprocesses 4 --dist loadfile
 
 experiments:  ## Run every experiment of docs/experiments at its small size and write their pages
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(BIN)/python -m experiments run
 
-reference:  ## Write the calls in docs/reference/http.md and the tables in tasks.md out of the code
+reference:  ## Write what docs/reference has from the code: names, calls, tables of tasks, tests of capabilities
 	@$(PYTHON) chores/environment.py server worker dev
 	@PYTHONPATH=. $(BIN)/python chores/reference.py
 	@PYTHONPATH=. $(BIN)/python chores/tasks.py
+	@PYTHONPATH=. $(BIN)/python chores/python.py
+	@PYTHONPATH=. $(BIN)/python chores/capabilities.py
 
 archive:  ## Write the newest schema's archived databases into tests/storage/archive
 	@$(PYTHON) chores/environment.py server worker dev
 	@PYTHONPATH=. $(BIN)/python chores/archive.py
 
-screenshots:  ## Write docs/images/dashboard: every page, light and dark, on a desk and on a phone
+screenshots:  ## Write docs/images: every page of the dashboard, light and dark, on a desk and on a phone; a landscape that grows
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(PYTHON) chores/browser.py
 	@PYTHONPATH=. $(BIN)/python chores/screenshots.py
+	@PYTHONPATH=. $(BIN)/python chores/animation.py
 
 docs:  ## Build the documentation into site/, warnings are errors
 	@$(PYTHON) chores/environment.py server worker dev

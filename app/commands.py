@@ -101,12 +101,12 @@ def upgrade(database: Database = None) -> None:
     try:
         store = open_store(read_settings(os.environ, database=database).database)
         try:
-            revision = schema.upgrade(store)
+            revision, oldest = schema.upgrade(store)
         finally:
             store.close()
     except (WrongSetting, DatabaseUnavailable) as error:
         raise CommandFailed(str(error)) from error
-    say(f"The database is at schema {revision}.")
+    say(f"The database is at schema {revision}, for servers that know {oldest} or a later one.")
 
 
 def check(database: Database = None) -> None:

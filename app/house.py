@@ -8,13 +8,13 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from app.lifecycle.columns import Histories
+from app.lifecycle.comparison_reports import Reports
 from app.lifecycle.figures import Figures
 from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
 from app.lifecycle.judge import Judge
 from app.lifecycle.memory import Memory
 from app.lifecycle.replay import Replays
-from app.lifecycle.reported import Reports
 from app.lifecycle.waiting import Waiting
 from app.storage import Store
 

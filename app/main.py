@@ -170,6 +170,7 @@ async def _sweep(house: House, settings: Settings) -> None:
     for sweep in itertools.count():
         await asyncio.sleep(SWEEP_SECONDS)
         try:
+            await house.hearing.look()
             deaf_until = await house.hearing.deaf_until()
             await asyncio.to_thread(expire, house.store, deaf_until)
             if sweep % SWEEPS_TO_SEEN == 0 and house.heard:

@@ -30,6 +30,9 @@ PROPOSAL_SECONDS: Final = Histogram(
 )
 LONG_POLLS: Final = Gauge("thiessen_long_polls", "Requests for a lease that wait for a trial now.")
 TRIALS: Final = Gauge("thiessen_trials", "Trials of active studies in the database now, by state.", ["state"])
+WAITING_STUDIES: Final = Gauge(
+    "thiessen_waiting_studies", "Studies in the database that have something to train, and none of it runs."
+)
 REQUESTS: Final = Counter("thiessen_requests", "Requests answered.", ["method", "route", "status"])
 REQUEST_SECONDS: Final = Histogram(
     "thiessen_request_seconds",

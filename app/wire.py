@@ -24,7 +24,7 @@ from app.domain.trial import (
     TrialState,
 )
 from app.domain.webhook import Delivery, Subscription, Webhook
-from app.lifecycle import compared
+from app.lifecycle import comparison_progress
 from app.lifecycle.enqueue import Added, Candidate
 from app.lifecycle.register import Offered
 from app.lifecycle.report import Beat
@@ -72,7 +72,7 @@ def study(progress: Progress) -> contract.Study:
     )
 
 
-def comparison(found: compared.Progress, *, has_searches: bool = True) -> contract.Comparison:
+def comparison(found: comparison_progress.Progress, *, has_searches: bool = True) -> contract.Comparison:
     """Return a comparison as it stands; in a list without its searches."""
     stored, lines = found.comparison, found.lines
     confirming = {line.arm: line for line in lines if line.around == stored.around}
@@ -113,7 +113,7 @@ def _strategy_of(arm: contract.Arm, spec: contract.ComparisonSpec) -> str:
     return in_words(strategy_to_json(strategy_from_json(sent, KNOWN)), KNOWN)
 
 
-def _search_line(found: compared.Progress, line: Line) -> contract.SearchLine:
+def _search_line(found: comparison_progress.Progress, line: Line) -> contract.SearchLine:
     is_counted = not line.is_search or found.spec.budget.unit == "trials"
     return contract.SearchLine(
         study=line.name,

@@ -1,56 +1,58 @@
-"""Checks that every row of docs/reference/capabilities.md has a passing test that is marked with it.
+"""Checks that every row of docs/reference/capabilities.md has tests that are marked with it and pass.
 
-Runs the tests marked `row(n)` and compares: a listed row without a passing test fails, and so does a
-marked test whose row is not listed.
+Runs the tests marked `row(n)`, with the options that it is given, and says what became of each row.
 """
 
-import re
 import sys
-from pathlib import Path
+from collections import defaultdict
 
 import pytest
 
-CAPABILITIES = Path(__file__).parents[1] / "docs" / "reference" / "capabilities.md"
+from chores.capabilities import HOUSE, PAGE, listed, shown
 
 
-class Rows:
-    """Collects which tests are marked with which rows, and which of them passed."""
+class Outcomes:
+    """Keeps what became of each marked test: of a test with parameters, what became of each case."""
 
     def __init__(self) -> None:
-        self.marked: dict[str, set[int]] = {}
-        self.passed: set[str] = set()
-
-    @pytest.hookimpl(tryfirst=True)  # a marked test that an option deselects counts as one that did not pass
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Keep the tests that show a row."""
-        for item in items:
-            if rows := {mark.args[0] for mark in item.iter_markers("row")}:
-                self.marked[item.nodeid] = rows
-        items[:] = [item for item in items if item.nodeid in self.marked]
+        self._outcomes: dict[tuple[str, str], set[str]] = defaultdict(set)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Remember what ran and passed."""
-        if report.when == "call" and report.passed:
-            self.passed.add(report.nodeid)
+        """Remember what ran, and whatever did not pass."""
+        if report.when == "call" or not report.passed:
+            file, _, name = report.nodeid.partition("::")
+            self._outcomes[file, name.partition("[")[0]].add(report.outcome)
 
-    def shown(self) -> set[int]:
-        """Return the rows all of whose tests passed."""
-        missed = {row for name, rows in self.marked.items() if name not in self.passed for row in rows}
-        return {row for rows in self.marked.values() for row in rows} - missed
+    def has_passed(self, file: str, test: str) -> bool:
+        """Return whether a test ran, and all of its cases passed."""
+        return self._outcomes.get((file, test)) == {"passed"}
+
+    def ran(self) -> set[tuple[str, str]]:
+        """Return all that ran, by file and name."""
+        return set(self._outcomes)
 
 
 def main() -> int:
     """Run the marked tests and print the comparison."""
-    listed = {int(row) for row in re.findall(r"^\| *(\d+) *\|", CAPABILITIES.read_text(), re.MULTILINE)}
-    rows = Rows()
-    code = pytest.main(["-q", "--no-header"], plugins=[rows])
-    missing, unlisted = listed - rows.shown(), {n for r in rows.marked.values() for n in r} - listed
-    print(f"{len(listed & rows.shown())} of {len(listed)} listed rows are shown by passing tests.")
-    for row in sorted(missing):
-        print(f"row {row} is listed and no passing test shows it")
-    for row in sorted(unlisted):
-        print(f"row {row} is shown by a test and not listed in {CAPABILITIES.name}")
-    return 1 if missing or unlisted or code else 0
+    wanted, marked, outcomes = listed(PAGE.read_text()), shown(HOUSE), Outcomes()
+    code = pytest.main(["-q", "--no-header", "-m", "row", *sys.argv[1:]], plugins=[outcomes])
+    faults = [f"row {row} is listed and no test shows it" for row in wanted if row not in marked]
+    faults += [f"row {row} is shown by tests and not listed" for row in marked if row not in wanted]
+    faults += [
+        f"row {row} is not shown: {file}::{test} did not run and pass"
+        for row, files in marked.items()
+        for file, tests in files.items()
+        for test in tests
+        if not outcomes.has_passed(file, test)
+    ]
+    known = {(file, test) for files in marked.values() for file, tests in files.items() for test in tests}
+    faults += [
+        f"{file}::{test} is marked in a way that cannot be read" for file, test in outcomes.ran() - known
+    ]
+    not_shown = {int(fault.split()[1]) for fault in faults if fault.startswith("row ")}
+    print(f"{len(set(wanted) - not_shown)} of {len(wanted)} listed rows are shown by passing tests.")
+    print("\n".join(sorted(faults)))
+    return 1 if faults or code else 0
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.service import servers
 from chores import sample
@@ -74,15 +74,7 @@ def main() -> None:
 def _shoot(browser: Browser, address: str, image: Path, width: int, theme: Literal["light", "dark"]) -> None:
     """Write a page as it is when all its figures are drawn."""
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
-    page.goto(address)
-    for card in page.query_selector_all("[data-figure]"):
-        card.scroll_into_view_if_needed()
-    for _ in range(MOST_LOOKS):
-        if page.evaluate(DRAWN):
-            break
-        page.wait_for_timeout(100)
-    else:
-        raise RuntimeError(f"{address}: a figure is not drawn")
+    open_drawn(page, address)
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_timeout(200)  # until the last labels stand
     picture = Image.open(BytesIO(page.screenshot(full_page=True)))
@@ -90,6 +82,18 @@ def _shoot(browser: Browser, address: str, image: Path, width: int, theme: Liter
         image, optimize=True
     )
     page.close()
+
+
+def open_drawn(page: Page, address: str) -> None:
+    """Go to a page and wait until all its figures are drawn. Raises RuntimeError where one never is."""
+    page.goto(address)
+    for card in page.query_selector_all("[data-figure]"):
+        card.scroll_into_view_if_needed()
+    for _ in range(MOST_LOOKS):
+        if page.evaluate(DRAWN):
+            return
+        page.wait_for_timeout(100)
+    raise RuntimeError(f"{address}: a figure is not drawn")
 
 
 if __name__ == "__main__":

@@ -314,6 +314,12 @@ class KroneckerFactored(Hearing):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over factors, inverses, settings, update count and random stream of a saved optimizer."""
+        if lacking := self._saved().keys() - state_dict.keys():
+            name = type(self).__name__
+            raise ValueError(
+                f"This is no state of {name}: it has no {', '.join(sorted(lacking))}. Load what the "
+                f"state_dict() of {name} returned; another optimizer's cannot be gone on with."
+            )
         super().load_state_dict({key: state_dict[key] for key in ("state", "param_groups")})
         self._load(state_dict)
         self._generator.set_state(state_dict["generator"].cpu())
@@ -358,7 +364,10 @@ def check_settings(
     targets: str = "sampled",
     **counts: int | None,
 ) -> None:
-    """Raise ValueError, with its name, for a setting out of range; None is found while training."""
+    """Raise ValueError, or TypeError, with its name for a wrong setting; None is found while training."""
+    for name, number in {"lr": lr, "damping": damping, "l2": l2, "decay": decay}.items():
+        if isinstance(number, str):
+            raise TypeError(f"{name} is a number, got the text {number!r}. Take float({number!r}).")
     if lr is not None and not 0 <= lr < math.inf:
         raise ValueError(f"lr must be finite and at least 0, got {lr!r}. A good first try is 0.3.")
     if damping is not None and not 0 < damping < math.inf:

@@ -134,12 +134,18 @@ class Processes:
 
 
 def check_not_wrapped(model: nn.Module) -> None:
-    """Raise UnsupportedModelError for DistributedDataParallel, whose names and passes are not the model's."""
+    """Raise UnsupportedModelError for what splits batches, whose names and passes are not the model's."""
     if isinstance(uncompiled(model), nn.parallel.DistributedDataParallel):
         raise UnsupportedModelError(
             "",
             "is wrapped in DistributedDataParallel",
             "Give the optimizer the model inside it, `.module`; call the wrapped one in the loop.",
+        )
+    if isinstance(uncompiled(model), nn.DataParallel):
+        raise UnsupportedModelError(
+            "",
+            "is wrapped in DataParallel, whose copies are not heard",
+            "Train the model inside it, `.module`, on one device, or take DistributedDataParallel.",
         )
 
 

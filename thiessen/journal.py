@@ -88,6 +88,13 @@ class Journal:
         """Close the file, and let others write it."""
         self._file.close()
 
+    def abandon(self) -> None:
+        """Close the file, and leave none behind where nothing was written."""
+        self._file.flush()
+        if self.path.exists() and not self.path.stat().st_size:
+            self.path.unlink()
+        self.close()
+
     def _read(self) -> list[Entry]:
         self._file.seek(0)
         content = self._file.read()

@@ -103,7 +103,10 @@ class Local:
             record = self._record(entries)
             self._terms = self._agreed(record, entries[0], told)
         elif told.space is None:
-            raise JournalError(f'{name} is new: give the space it is to search, or "{OPEN}".')
+            raise JournalError(
+                f'{name} is new: give the space it is to search, or "{OPEN}". To go on with a study, name a '
+                "journal that is there."
+            )
         else:
             entries = [{"trials": TRIALS if trials is None else trials}]
             self._terms = Terms.of(told, told.space, entries[0]["trials"])

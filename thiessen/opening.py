@@ -1,6 +1,5 @@
 """Where a program begins: a study of its own, or a server."""
 
-import re
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from thiessen.client import Client
 
 BY_NAME: Final = "{name}.jsonl"
+MOST: Final = 2**53  # every JSON reader keeps what is below it
 INSIDE: Final = "http://127.0.0.1"  # nobody listens there for us: it only has to be an address
 
 
@@ -47,10 +47,20 @@ def minimize(
     `trial.float("lr", 1e-4, 1, log=True)`. The other arguments are those of `open_study` and of
     `Study.optimize`.
     """
-    name = re.sub(r"\W+", "", getattr(objective, "__name__", "")) or "objective"
-    path = None if journal is None else str(journal).format(name=name)
+    path = None if journal is None else str(journal).format(name=_name(objective, journal))
     with open_study(path, space, trials=trials, strategy=strategy, seed=seed, stopping=stopping) as study:
         return study.optimize(objective, n_jobs=n_jobs, catch=catch, progress=progress)
+
+
+def _name(objective: Objective, journal: str | Path) -> str:
+    """Return what the journal of an objective is called. Raises ValueError where others would share it."""
+    name: str = getattr(objective, "__name__", "objective")
+    if journal == BY_NAME and not name.isidentifier():
+        raise ValueError(
+            "a lambda has no name for a journal: the next lambda would be taken for this one. Write it as a "
+            "function, or give journal='NAME.jsonl', or journal=None to keep nothing."
+        )
+    return name
 
 
 def connect(address: str, *, token: str | None = None, project: str = DEFAULT_PROJECT) -> "Client":
@@ -109,14 +119,22 @@ def open_study(
 
 def in_journal(journal: str | Path | None, told: Told, trials: int | None) -> Study:
     """Begin the study that is told of, or go on with that of the journal. Raises as `open_study` does."""
+    _check_whole("trials", trials, 1, "how many there will be in all")
+    _check_whole("seed", told.seed, 0, "what decides every proposal")
     kept = None if journal is None else Journal(Path(journal))
     name = "study" if kept is None else kept.path.stem
     try:
         return Study(Local(name, kept, told, trials))
     except BaseException:
         if kept is not None:
-            kept.close()
+            kept.abandon()
         raise
+
+
+def _check_whole(name: str, number: object, least: int, meaning: str) -> None:
+    """Raise ValueError for what is no integer, or too small or too large a one."""
+    if number is not None and not (isinstance(number, int) and least <= number < MOST):
+        raise ValueError(f"{name} is {meaning}, an integer from {least} to 2**53 - 1; got {number!r}.")
 
 
 def _rule(stopping: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,8 +144,10 @@ def _rule(stopping: Mapping[str, Any]) -> dict[str, Any]:
     from thiessen.contract.faults import faults
     from thiessen.contract.studies import Stopping
 
+    rules: TypeAdapter[Stopping] = TypeAdapter(Stopping)
     try:
-        read: dict[str, Any] = TypeAdapter(Stopping).validate_python(dict(stopping)).model_dump()
+        read: dict[str, Any] = rules.validate_python(dict(stopping)).model_dump()
     except ValidationError as error:
-        raise InvalidRequest(f"stopping is no rule of early stopping: {faults(error)}.") from error
+        found = faults(error, rules.json_schema())
+        raise InvalidRequest(f"stopping is no rule of early stopping: {found}.") from error
     return read

@@ -29,6 +29,12 @@ def bar(study: Study, *, is_forced: bool) -> Iterator[Callable[[], None]]:
 
         if is_seen:
             advance()
+        if is_seen and study.ended >= study.max_trials:
+            progress.console.print(
+                f"All {study.max_trials} trials of {study.name} have ended before: none is left to try. More "
+                "trials go on from there; in another journal the study begins anew.",
+                highlight=False,
+            )
         yield advance if is_seen else _nobody_watches
 
 

@@ -77,10 +77,10 @@ class Dimension(Protocol):
 class Float:
     """A real number in [low, high], uniform on its linear or logarithmic scale."""
 
-    low: float
-    high: float
-    log: bool = False
-    when: When | None = field(default=None, kw_only=True)
+    low: float  # the smallest value
+    high: float  # the largest value
+    log: bool = False  # whether equal factors are equally likely, not equal distances
+    when: When | None = field(default=None, kw_only=True)  # the values of others with which it is active
     ordered: ClassVar[bool] = True
 
     def check(self, name: str) -> None:
@@ -132,11 +132,11 @@ class Float:
 class Int:
     """An integer low, low + step, ... up to high; each owns an equal bin of the (logarithmic) scale."""
 
-    low: int
-    high: int
-    step: int = 1
-    log: bool = False
-    when: When | None = field(default=None, kw_only=True)
+    low: int  # the smallest value
+    high: int  # no value is larger
+    step: int = 1  # from each value to the next
+    log: bool = False  # whether equal factors are equally likely, not equal distances
+    when: When | None = field(default=None, kw_only=True)  # the values of others with which it is active
     ordered: ClassVar[bool] = True
 
     def check(self, name: str) -> None:
@@ -217,8 +217,8 @@ class Int:
 class Categorical:
     """One of several choices without an order; two different ones are as far apart as a whole range."""
 
-    choices: Sequence[Scalar]
-    when: When | None = field(default=None, kw_only=True)
+    choices: Sequence[Scalar]  # texts, numbers or booleans
+    when: When | None = field(default=None, kw_only=True)  # the values of others with which it is active
     ordered: ClassVar[bool] = False
 
     def check(self, name: str) -> None:
@@ -257,8 +257,8 @@ class Categorical:
 class Ordinal:
     """One of several choices in an order that matters: an int over their indices."""
 
-    choices: Sequence[Scalar]
-    when: When | None = field(default=None, kw_only=True)
+    choices: Sequence[Scalar]  # texts, numbers or booleans
+    when: When | None = field(default=None, kw_only=True)  # the values of others with which it is active
     ordered: ClassVar[bool] = True
 
     def check(self, name: str) -> None:
@@ -297,7 +297,7 @@ class Ordinal:
 class Boolean:
     """False or true."""
 
-    when: When | None = field(default=None, kw_only=True)
+    when: When | None = field(default=None, kw_only=True)  # the values of others with which it is active
     ordered: ClassVar[bool] = False
 
     def check(self, name: str) -> None:
@@ -664,7 +664,9 @@ def space_of(space: Space | Open) -> Space:
     if isinstance(space, Space):
         return space
     if space != OPEN:
-        raise SpaceError(f'give the space, or "{OPEN}"; got {space!r}.')
+        raise SpaceError(
+            f'give the space, or "{OPEN}"; got {space!r}. A space is a Space(lr=Float(1e-5, 1.0)).'
+        )
     return OpenSpace()
 
 

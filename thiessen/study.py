@@ -28,12 +28,12 @@ Direction = Literal["minimize", "maximize"]
 class Result:
     """What came of a trial."""
 
-    number: int
+    number: int  # of the trial in its study
     state: str  # succeeded, diverged, pruned, failed
-    config: Config
+    config: Config  # what it trained with
     value: float | None  # the program's number
     loss: float | None  # what is ranked: smaller is better
-    seed: int
+    seed: int  # of its training
 
 
 class StudyKeeper(Keeper, Protocol):
@@ -119,14 +119,17 @@ class Study:
 
     @property
     def name(self) -> str:
+        """What it is called."""
         return self._keeper.name
 
     @property
     def space(self) -> Space:
+        """What is searched; where it is open, what is known of it by now."""
         return self._keeper.space
 
     @property
     def direction(self) -> Direction:
+        """Whether small or large values are good."""
         return self._keeper.direction
 
     @property

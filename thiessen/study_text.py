@@ -8,10 +8,12 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
+    import yaml
+    from pydantic import BaseModel, ValidationError
 
     from thiessen.contract import StudySpec
 
@@ -19,6 +21,7 @@ Kind = Literal["toml", "yaml", "json"]
 Place = Sequence[str | int]
 
 MOST_NAMED: Final = 5
+WITHOUT_A_DOT: Final = re.compile(r"[-+]?(?:\.?[0-9]+|[0-9]+\.[0-9]*)[eE][-+]?[0-9]+$")
 MOST_VALUES: Final = 100_000  # that aliases of YAML may come to
 
 
@@ -78,21 +81,24 @@ def read(text: str, kind: Kind, name: str, *, has_aliases: bool = True) -> "Stud
     try:
         return StudySpec.model_validate(study)
     except ValidationError as error:
-        found = faults(error, study, text, kind, sweep.place if is_sweep else tuple)
+        found = faults(error, StudySpec, study, text, kind, sweep.place if is_sweep else tuple)
         raise WrongText("is not a study", found) from error
 
 
 def faults(
     error: "ValidationError",
+    model: "type[BaseModel]",
     document: Any,
     text: str,
     kind: Kind,
     place: Callable[[Place], Place] = tuple,
 ) -> list[Fault]:
     """Return what is wrong with a document, a few at their lines of the text that it was made of."""
+    from thiessen.contract.faults import named
+
     return [
-        _fault(text, kind, place(_there(document, fault["loc"])), fault["msg"])
-        for fault in error.errors()[:MOST_NAMED]
+        _fault(text, kind, place(_there(document, where)), said)
+        for where, said in named(error.errors(), model.model_json_schema())[:MOST_NAMED]
     ]
 
 
@@ -104,7 +110,7 @@ def parsed(text: str, kind: Kind, *, has_aliases: bool) -> Any:
         try:
             if "*" in text:
                 (_count_aliases if has_aliases else _refuse_aliases)(text)
-            return yaml.safe_load(text)
+            return yaml.load(text, loader())  # noqa: S506 - it makes no objects
         except yaml.YAMLError as error:  # it names the line
             mark = getattr(error, "problem_mark", None)
             line = None if mark is None else mark.line + 1
@@ -117,6 +123,18 @@ def parsed(text: str, kind: Kind, *, has_aliases: bool) -> Any:
         return json.loads(text) if kind == "json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # both parsers name the line
         raise Unreadable(getattr(error, "lineno", None), str(error)) from error
+
+
+@cache
+def loader() -> "type[yaml.SafeLoader]":
+    """Return that of PyYAML, to which 1e-3 is a number, as it is in YAML 1.2 and in JSON."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # it has no types
+        pass
+
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", WITHOUT_A_DOT, [*"-+.0123456789"])
+    return Loader
 
 
 def _refuse_aliases(text: str) -> None:

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, SupportsFloat
 
 from thiessen.errors import ResultDiffers
 from thiessen.search.asking import Asking
@@ -166,15 +167,16 @@ class Trial(Mapping[str, Scalar]):
         if self._keeper.report(self.number, step, metrics) is not None:
             raise Pruned
 
-    def tell(self, value: float) -> None:
+    def tell(self, value: SupportsFloat) -> None:
         """End the trial with its value; one that is NaN or infinite means that it diverged."""
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
+        number = None
+        with suppress(TypeError, ValueError):
+            number = None if isinstance(value, str) else float(value)
+        if number is None:
             raise TypeError(
                 f"trial {self.number} was told {value!r}, which is no number. "
                 "Does the objective return its value?"
-            ) from None
+            )
         self._end(ending(number))
 
     def prune(self, value: float | None = None) -> None:

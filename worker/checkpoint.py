@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from worker.regular import opened
+from worker.disk import flush, opened
 from worker.tasks.task import Released
 
 SUFFIX: Final = ".checkpoint"
@@ -125,7 +125,7 @@ class Checkpoint:
             part.replace(self._folder / f"{self._name}.{state['step']:016d}.{_digest(part)}{SUFFIX}")
         finally:
             part.unlink(missing_ok=True)
-        _flush(self._folder)
+        flush(self._folder)
         # What says that it is of a later step is not ours, and pushes nothing of ours out.
         before = [file for file in left(self._folder, self._name) if _step(file) <= f"{state['step']:016d}"]
         for file in before[KEPT:]:
@@ -218,14 +218,6 @@ def _step(file: Path) -> str:
 def _digest(file: Path) -> str:
     with file.open("rb") as read:
         return hashlib.file_digest(read, "sha256").hexdigest()
-
-
-def _flush(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def _say(sentence: str) -> None:

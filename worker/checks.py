@@ -1,10 +1,16 @@
 """What the worker's room contributes to `thiessen doctor`."""
 
 import shutil
+import time
+from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Final
 
 from thiessen.cli.checks import Asked, Finding, on_disk
+
+ON_ITS_WAY_SECONDS: Final = 60.0
 
 
 def checks(asked: Asked) -> Iterator[Finding]:
@@ -13,7 +19,7 @@ def checks(asked: Asked) -> Iterator[Finding]:
     import psutil  # noqa: F401 - without it there is no worker
     import sklearn  # noqa: F401
 
-    from worker.spool import state_folder
+    from worker.spool import state_folder, usual_folder
 
     yield _devices()
     yield from _tasks()
@@ -21,6 +27,23 @@ def checks(asked: Asked) -> Iterator[Finding]:
     yield on_disk(
         "worker's folder", state_folder(), "Make room, or choose another --spool-dir and --checkpoint-dir."
     )
+    yield _spool(usual_folder())
+
+
+def _spool(folder: Path) -> Finding:
+    """Say which results wait for which server; those of a moment ago are on their way."""
+    from worker.spool import kept_in
+
+    waiting = Counter(
+        result.server
+        for _, written, result in kept_in(folder)
+        if result is not None and result.ending is not None and time.time() - written > ON_ITS_WAY_SECONDS
+    )
+    if not waiting:
+        return Finding("spool", "ok", f"no result waits in {folder}.")
+    told = "; ".join(f"{number} for {server}" for server, number in waiting.items())
+    cure = f"A worker delivers them: thiessen worker --server {next(iter(waiting))}"
+    return Finding("spool", "warning", f"results that no server has wait in {folder}: {told}.", cure)
 
 
 def _devices() -> Finding:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from thiessen.client import Client
 from thiessen.contract import Failure, HeartbeatAnswer, Outcome, Point
 from thiessen.errors import InvalidRequest, LeaseLost, Refused, ResultDiffers, ServerFailed, TooManyRequests
-from worker.regular import opened
+from worker.disk import flush, opened
 
 FOR_GOOD: Final = (LeaseLost, ResultDiffers, InvalidRequest)  # refusals that asking again does not change
 MOST_POINTS: Final = 1000  # of one heartbeat
@@ -89,6 +89,17 @@ def usual_folder() -> Path:
     return state_folder() / "results"
 
 
+def kept_in(folder: Path) -> Iterator[tuple[Path, float, Result | None]]:
+    """Yield each file with the time it was written and what it keeps; what cannot be read is logged."""
+    for file in [*folder.glob("*.json"), *folder.glob("*.jsonl")]:
+        try:
+            yield file, file.stat().st_mtime, _read(file)
+        except FileNotFoundError:  # another worker has just told it
+            continue
+        except (OSError, ValueError) as error:
+            log.warning("%s is left alone: it cannot be read: %s", file, error)
+
+
 class Spool:
     """A folder with one file for each attempt. Workers may share it: to tell a result twice is harmless.
 
@@ -142,15 +153,7 @@ class Spool:
     def left(self, server: str) -> list[Result]:
         """Return what waits here for a server, the oldest first; what is no result is left out."""
         found: list[tuple[float, Result]] = []
-        for file in [*self.folder.glob("*.json"), *self.folder.glob("*.jsonl")]:
-            try:
-                written = file.stat().st_mtime
-                result = _read(file)
-            except FileNotFoundError:  # another worker has just told it
-                continue
-            except (OSError, ValueError) as error:
-                log.warning("%s is left alone: it cannot be read: %s", file, error)
-                continue
+        for file, written, result in kept_in(self.folder):
             if result is None:
                 _forget(file, written)
             elif result.server == server:
@@ -215,7 +218,7 @@ def _append(file: Path, line: bytes, *, is_final: bool) -> None:
             os.truncate(file, size)
             raise
     if is_new and is_final:
-        _flush(file.parent)
+        flush(file.parent)
 
 
 def _remove(file: Path, lease_id: str) -> None:
@@ -268,11 +271,3 @@ def _part(line: bytes) -> Result | None:
 def _forget(file: Path, written: float) -> None:
     if time.time() - written > FORGOTTEN_SECONDS:
         file.unlink(missing_ok=True)
-
-
-def _flush(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

@@ -29,10 +29,7 @@ Reader = Annotated[Principal, needs(Scope.READ, Reach.OWN)]
 async def best_of_all(
     house: TheHouse, who: Reader, top: Top = 10, comparison: InComparison = None
 ) -> Response:
-    """Return the best config of each study, those of the newest studies first.
-
-    A comparison is one of the token's project, or of project `default`.
-    """
+    """Return the best config of each study, those of the newest studies first."""
     step = partial(rank.best_of_all, project=who.project, top=top, comparison=comparison)
     found = await house.store.seen(step)
     return answer(contract.Best(best=[wire.best_config(each) for each in found]))

@@ -20,7 +20,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.reply import Reply
 from app.domain.study import StudyState
 from app.house import House, TheHouse
-from app.lifecycle import compare, compared
+from app.lifecycle import compare, comparison_progress
 from app.lifecycle.once import once
 from app.storage import Transaction
 from thiessen import contract
@@ -88,7 +88,9 @@ async def create_comparison(
     def step(tx: Transaction) -> Reply:
         is_new = compare.create(tx, project, sent, parts, who.name)
         status = HTTPStatus.CREATED if is_new else HTTPStatus.OK
-        return Reply(status, wire.comparison(compared.progress(tx, project, sent.name)).model_dump_json())
+        return Reply(
+            status, wire.comparison(comparison_progress.progress(tx, project, sent.name)).model_dump_json()
+        )
 
     # there may be a thousand of them
     return replied(await asyncio.to_thread(house.store.write, lambda tx: once(tx, who, key, step)))
@@ -109,7 +111,7 @@ async def list_comparisons(
     """List the comparisons of a project, newest first, without their searches."""
     del who
     step = partial(
-        compared.page,
+        comparison_progress.page,
         project=project,
         limit=limit + 1,
         before=None if cursor is None else int(cursor),
@@ -125,7 +127,7 @@ async def list_comparisons(
 async def show_comparison(name: TheComparison, house: TheHouse, project: Project, who: Reader) -> Response:
     """Return a comparison as it stands, with each of its searches."""
     del who
-    found = await house.store.seen(partial(compared.progress, project=project, name=name))
+    found = await house.store.seen(partial(comparison_progress.progress, project=project, name=name))
     return answer(wire.comparison(found))
 
 
@@ -140,7 +142,7 @@ async def change_comparison(
     """Pause, resume or stop all of it, give it more to spend or more replicates, or write remarks on it."""
     step = partial(compare.change, project=project, name=name, sent=sent, who=who.name)
     await asyncio.to_thread(house.store.write, step)
-    found = await house.store.seen(partial(compared.progress, project=project, name=name))
+    found = await house.store.seen(partial(comparison_progress.progress, project=project, name=name))
     return answer(wire.comparison(found))
 
 

@@ -10,7 +10,7 @@ from app import meters
 from app.domain.access import Scope
 from app.gate import Reach, needs
 from app.house import TheHouse
-from app.storage import DatabaseUnavailable, depth
+from app.storage import DatabaseUnavailable, Transaction, depth
 
 router = APIRouter(include_in_schema=False)
 
@@ -19,9 +19,14 @@ router = APIRouter(include_in_schema=False)
 def scrape(house: TheHouse) -> Response:
     """Answer even without a database, whose part is then not a number: that is when somebody looks."""
     try:
-        waiting: dict[str, float] = {**house.store.read(depth.of_active_studies)}
+        trials, waiting = house.store.read(_depth)
     except DatabaseUnavailable:
-        waiting = dict.fromkeys(depth.OPEN, nan)
-    for state, number in waiting.items():
+        trials, waiting = dict.fromkeys(depth.OPEN, nan), nan
+    for state, number in trials.items():
         meters.TRIALS.labels(state).set(number)
+    meters.WAITING_STUDIES.set(waiting)
     return Response(meters.exposition(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _depth(tx: Transaction) -> tuple[dict[str, float], float]:
+    return {**depth.of_active_studies(tx)}, depth.waiting_studies(tx)

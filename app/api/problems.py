@@ -25,6 +25,7 @@ from app.lifecycle.follow import TooManyFollowers
 from app.logs import request_id
 from app.storage import DatabaseUnavailable, ReadTooLong
 from thiessen.contract import Problem
+from thiessen.contract.faults import named
 from thiessen.search.strategy import StrategyError
 from thiessen.space import SpaceError
 
@@ -156,9 +157,10 @@ def _not_json(request: Request, faults: Sequence[dict[str, Any]]) -> str | None:
 
 
 def _told(faults: Sequence[dict[str, Any]]) -> str:
-    told = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults[:MOST_FAULTS]]
-    if len(faults) > MOST_FAULTS:
-        told.append(f"and {len(faults) - MOST_FAULTS} more")
+    found = named(faults)
+    told = [f"{_place(place)}: {said}" for place, said in found[:MOST_FAULTS]]
+    if len(found) > MOST_FAULTS:
+        told.append(f"and {len(found) - MOST_FAULTS} more")
     return "; ".join(told) + "."
 
 

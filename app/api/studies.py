@@ -18,7 +18,7 @@ from app.domain.reply import Reply
 from app.domain.study import StudyState
 from app.gate import Allowed, needs
 from app.house import TheHouse
-from app.lifecycle import change, drafted, enqueue, intervene, rank, submit
+from app.lifecycle import change, draft, enqueue, intervene, rank, submit
 from app.lifecycle.once import once
 from app.storage import Transaction
 from thiessen import contract
@@ -47,7 +47,7 @@ async def create_study(
     sent: contract.StudySpec, house: TheHouse, project: Project, who: Submitter, key: TheKey
 ) -> Response:
     """Create a study; the same name and spec again is the existing one."""
-    spec, budget, remarks = drafted.spec(sent), drafted.budget(sent), drafted.remarks(sent)
+    spec, budget, remarks = draft.spec(sent), draft.budget(sent), draft.remarks(sent)
 
     def step(tx: Transaction) -> Reply:
         progress, is_new = submit.submit(tx, project, spec, budget, remarks, who.name)

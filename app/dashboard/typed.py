@@ -11,6 +11,7 @@ from app.domain.errors import InvalidRequest
 from app.lifecycle.enqueue import Candidate
 from thiessen.contract import NewTrials
 from thiessen.contract.faults import faults
+from thiessen.study_text import loader
 
 LONGEST: Final = 200_000  # characters: YAML is read slowly
 
@@ -68,7 +69,7 @@ def _documents(text: str, place: str) -> Iterator[Any]:
 
 
 def _read(text: str) -> list[Any]:
-    """Return the documents of a text. JSON goes first: its 1e-3 is a word in YAML."""
+    """Return the documents of a text. JSON goes first: some of it, with tabs, is not YAML."""
     import yaml
 
     try:
@@ -78,4 +79,4 @@ def _read(text: str) -> list[Any]:
             raise InvalidRequest(
                 "Write out what the aliases (*) stand for: a few can make very much."
             ) from None
-        return list(yaml.safe_load_all(text))
+        return list(yaml.load_all(text, loader()))

@@ -16,6 +16,12 @@ KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "number": (int, float),
     "null": (type(None),),
 }
+WORDS: Final[Mapping[str, str]] = {
+    "string": "a text",
+    "boolean": "true or false",
+    "integer": "an integer",
+    "number": "a number",
+}
 LIMITS: Final[Mapping[str, tuple[str, Callable[[float, float], bool]]]] = {
     "minimum": ("at least", operator.ge),
     "exclusiveMinimum": ("above", operator.gt),
@@ -49,7 +55,9 @@ class Setting:
         if self.choices is not None:
             return f"one of {', '.join(repr(choice)[:100] for choice in self.choices[:20])}"
         limits = " and ".join(f"{LIMITS[word][0]} {limit}" for word, limit in self.limits.items())
-        return " ".join([" or ".join(self.kinds) or "anything", limits]).rstrip()
+        return " ".join(
+            [" or ".join(WORDS.get(kind, kind) for kind in self.kinds) or "anything", limits]
+        ).rstrip()
 
     def accepts(self, value: Scalar) -> bool:
         """Return whether a config may have this value."""

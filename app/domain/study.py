@@ -173,9 +173,9 @@ class Standing(NamedTuple):
         return None
 
     def gpu_time(self, now: datetime) -> timedelta:
-        """Return what all attempts have used until now."""
+        """Return what all attempts have used until now, by a clock that may have been set back since."""
         started = round(now.timestamp() * 1000) * self.gpus_running
-        return timedelta(milliseconds=started + self.gpu_milliseconds)
+        return timedelta(milliseconds=max(started + self.gpu_milliseconds, 0))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import Any
 from app import failpoint
 from app.domain.comparison import Comparison, Found, Part, Place
 from app.domain.study import ComparisonId, Ending, StudyState
-from app.lifecycle.drafted import part
+from app.lifecycle.draft import part
 from app.storage import Transaction, bell, comparisons, studies, trials
 from app.storage.trials import Queued
 from thiessen.comparison import plan

@@ -6,7 +6,7 @@ from typing import Any, Final
 from app.domain.errors import InvalidRequest, StudyEnded, StudyIsCompared, StudyIsMirror
 from app.domain.study import Ending, Study, StudyState
 from app.lifecycle.move import settle
-from app.lifecycle.tell import tell_of_study
+from app.lifecycle.study_event import tell_of_study
 from app.storage import Transaction, audit, bell, studies, trials
 
 BUDGET: Final = frozenset(

@@ -11,7 +11,7 @@ from app.domain.errors import ComparisonEnded, ComparisonExists, InvalidRequest,
 from app.domain.study import Study, StudyState
 from app.lifecycle import change as changing
 from app.lifecycle import register
-from app.lifecycle.drafted import part
+from app.lifecycle.draft import part
 from app.storage import Transaction, audit, bell, comparisons, studies
 from thiessen.comparison import plan
 from thiessen.contract import ComparisonChanges, ComparisonSpec

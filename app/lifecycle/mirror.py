@@ -11,7 +11,7 @@ from app.domain.study import Budget, Direction, Duplicates, Remarks, Spec
 from app.domain.trial import Origin
 from app.lifecycle import change
 from app.lifecycle.move import born
-from app.lifecycle.tell import tell_of_study
+from app.lifecycle.study_event import tell_of_study
 from app.storage import Transaction, asked, optuna, studies
 from app.storage.optuna import Locked, Standing
 from thiessen.search import Random

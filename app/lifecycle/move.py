@@ -9,7 +9,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.study import EARLY, Ending, Standing, Study, StudyState
 from app.domain.trial import MOVES, Cause, Move, Origin, Result, TrialState, Who
 from app.lifecycle.advance import advance
-from app.lifecycle.tell import tell_of_study
+from app.lifecycle.study_event import tell_of_study
 from app.storage import Transaction, asked, attempts, bell, events, observations, studies, trials
 from app.storage.attempts import Effort
 from app.storage.events import Happening

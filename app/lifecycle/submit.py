@@ -8,8 +8,8 @@ from typing import Any, Final
 from app.domain.errors import StudyEnded, StudyExists
 from app.domain.study import EARLY, Budget, Progress, Remarks, Spec, Standing, Study, StudyState
 from app.domain.trial import Trial
-from app.lifecycle import drafted, register
-from app.lifecycle.tell import tell_of_study
+from app.lifecycle import draft, register
+from app.lifecycle.study_event import tell_of_study
 from app.storage import Transaction, asked, bell, clock, comparisons, studies, trials
 from thiessen.spelling import nearest
 
@@ -23,7 +23,7 @@ def submit(
 
     Raises StudyExists, StudyEnded, ProjectNotFound, and InvalidRequest for a space that its task refuses.
     """
-    submitted = drafted.submitted(budget)
+    submitted = draft.submitted(budget)
     created = studies.add(tx, project, spec, budget, remarks, submitted)
     if created is not None:
         if not spec.space.is_open:  # what a program will ask for is not known yet

@@ -122,7 +122,7 @@ MOST_EXAMPLES: Final = 3
 def faults(url: str) -> list[str]:
     """Return a sentence for each thing that is wrong, all seen at one moment. Raises DatabaseUnavailable."""
     with _looking(parsed_address(url)) as tx:
-        schema.must_be_current(tx)
+        schema.must_fit(tx)
         damaged = list(_damaged(tx)) if tx.dialect.name == "sqlite" else []
         return damaged or [fault for what, query in INVARIANTS.items() for fault in _broken(tx, what, query)]
 
@@ -130,8 +130,7 @@ def faults(url: str) -> list[str]:
 def must_be_usable(url: str) -> str:
     """Return the schema's revision of a database that answers. Raises DatabaseUnavailable."""
     with _looking(parsed_address(url)) as tx:
-        schema.must_be_current(tx)
-        return schema.revisions()[-1]
+        return schema.must_fit(tx)
 
 
 def file_of(url: str) -> Path | None:

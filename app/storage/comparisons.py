@@ -142,7 +142,7 @@ _BEGAN, _ENDED = (type_coerce(attempts.c[name], BigInteger) for name in ("starte
 _SPENT: Final[dict[Unit, ColumnElement[Any]]] = {  # by a trial, in its last attempt
     "trials": literal_column("1", Integer),
     "updates": func.coalesce(case((attempts.c.last_step > 0, attempts.c.last_step), else_=0), 0),
-    "seconds": func.coalesce(_ENDED - _BEGAN, 0) / 1000.0,
+    "seconds": case((_ENDED > _BEGAN, _ENDED - _BEGAN), else_=0) / 1000.0,
 }
 _LAST: Final = (attempts.c.trial_id == trials.c.id) & (attempts.c.number == trials.c.attempts)
 _HAS_ENDED: Final = trials.c.state.not_in([TrialState.QUEUED, TrialState.RUNNING])

@@ -182,9 +182,12 @@ def _link(tx: Transaction) -> _Link:
 
 
 def _checked(result: Any) -> Any:
-    if result.status not in _DONE:
-        raise errors.error_from_result(result)
-    return result
+    if result.status in _DONE:
+        return result
+    error = errors.error_from_result(result)
+    if error.sqlstate is None:  # libpq's own words: the connection is lost, which psycopg would say so
+        raise errors.OperationalError(str(error))
+    raise error
 
 
 _BEGIN: Final = Statement("BEGIN", [])

@@ -92,6 +92,10 @@ IS_LEASING: Final = (
     & (studies.c.deadline.is_(None) | (studies.c.deadline > now()))
 )
 """Whether anything of a study may be leased, budgets of what runs at once aside."""
+WANTS: Final = (studies.c.queued > 0) | (
+    studies.c.reason.is_(None) & (studies.c.trials - studies.c.imported < studies.c.max_trials)
+)
+"""Whether there is anything: a trial that waits, or one to propose."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -510,7 +514,6 @@ def _wanting(shape: Shape) -> Prepared:
         select(func.max(others.c.served)).where(others.c.state == StudyState.ACTIVE).scalar_subquery()
     )
     used = studies.c.gpus_running * milliseconds() + studies.c.gpu_milliseconds
-    proposes = studies.c.reason.is_(None) & (studies.c.trials - studies.c.imported < studies.c.max_trials)
     statement = (
         select(
             *(studies.c[name] for name in _WANTED),
@@ -521,7 +524,7 @@ def _wanting(shape: Shape) -> Prepared:
         .join(projects, projects.c.id == studies.c.project_id)
         .where(
             IS_LEASING,
-            (studies.c.queued > 0) | proposes,
+            WANTS,
             studies.c.max_running.is_(None) | (studies.c.running < studies.c.max_running),
             studies.c.max_gpu_hours.is_(None) | (used < studies.c.max_gpu_hours * MILLISECONDS_PER_HOUR),
             projects.c.max_running.is_(None) | (projects.c.max_running > running),

@@ -137,6 +137,14 @@ clock = Table(
     CheckConstraint("id = 1", name="single_row"),
 )
 
+schema_range = Table(
+    "schema_range",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("oldest", String(32), nullable=False),  # that a server must know to go on with this database
+    CheckConstraint("id = 1", name="single_row"),
+)
+
 projects = Table(
     "projects",
     metadata,

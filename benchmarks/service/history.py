@@ -56,9 +56,7 @@ def on_sqlite(trials: int, strategy: str) -> Iterator[str]:
 def on_postgresql(server: PostgreSQL, trials: int, strategy: str) -> Iterator[Callable[[], str]]:
     """Give what makes databases of PostgreSQL whose one study has so many finished trials."""
     model = server.new_database()
-    _begun(model, strategy)
-    if trials:
-        _lengthen(model, trials)
+    fill(model, trials, strategy)
     made: list[str] = []
 
     def make() -> str:
@@ -70,6 +68,13 @@ def on_postgresql(server: PostgreSQL, trials: int, strategy: str) -> Iterator[Ca
         server.drop(address)
 
 
+def fill(address: str, trials: int, strategy: str) -> None:
+    """Let the one study of an empty database have so many finished trials."""
+    _begun(address, strategy)
+    if trials:
+        _lengthen(address, trials)
+
+
 def _kept(trials: int, strategy: str) -> Path:
     """Return the file with the history, made when first asked for; a new schema or commit makes it again."""
     RUNS.mkdir(parents=True, exist_ok=True)
@@ -77,8 +82,7 @@ def _kept(trials: int, strategy: str) -> Path:
     if trials and not kept.exists():
         making = RUNS / "making.db"
         _remove(making)
-        _begun(f"sqlite:///{making}", strategy)
-        _lengthen(f"sqlite:///{making}", trials)
+        fill(f"sqlite:///{making}", trials, strategy)
         making.rename(kept)
         _remove(making)
     return kept

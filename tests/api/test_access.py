@@ -101,6 +101,7 @@ def test_every_route_declares_one_scope_or_is_open_to_everybody(api):
     assert len(declared) > 20
 
 
+@pytest.mark.row(256)
 def test_every_route_lets_in_its_scope_and_admins_and_nobody_else(guarded, anonymous):
     tokens = {scope: token_of(guarded.store, f"only-{scope}", scope) for scope in Scope}
 
@@ -345,6 +346,7 @@ def test_a_token_is_made_over_http_and_shown_once(guarded):
     assert secret not in listed.text
 
 
+@pytest.mark.row(256)
 def test_neither_the_database_nor_the_audit_holds_a_secret(guarded, admin):
     stored = guarded.store.read(
         lambda tx: [tx.execute(select(table)).all() for table in (tokens_table, audit)]
@@ -375,6 +377,7 @@ def test_a_token_that_cannot_be_is_refused(guarded, changed, status, kind, said)
     assert len(guarded.get("/api/v1/tokens").json()["tokens"]) == 1
 
 
+@pytest.mark.row(256)
 def test_a_revoked_token_is_worthless_once_the_memory_of_it_is_not_fresh(guarded, anonymous):
     now = [0.0]
     guarded.app.state.gate._clock = lambda: now[0]
@@ -421,6 +424,7 @@ def test_a_token_expires_by_the_clock_of_the_database(guarded, anonymous):
     assert anonymous.get("/api/v1/projects", headers=bearing(worn)).status_code == 401
 
 
+@pytest.mark.row(256)
 def test_a_token_bound_to_a_project_finds_no_other(guarded, anonymous):
     bound = bearing(token_of(guarded.store, "bound", Scope.ADMIN, project="lab"))
     guarded.post("/api/v1/studies", json=a_study())

@@ -25,9 +25,12 @@ def examples(document, operation):
         yield from document["components"]["schemas"][kind["$ref"].rsplit("/", 1)[-1]]["examples"]
 
 
+@pytest.mark.row(254)
 def test_every_call_says_what_it_does_who_may_and_how_it_refuses(document):
     for _, path, operation in operations(document):
         assert operation["description"].endswith("."), path
+        assert "\n" not in operation["description"], path  # a row of a table has it
+        assert all(parameter["description"] for parameter in operation.get("parameters", [])), path
         assert [list(needed) for needed in operation["security"]] == [["token"]]
         assert operation["security"][0]["token"][0] in {"read", "submit", "work", "admin"}
         refusals = {status for status in operation["responses"] if status >= "400"}
@@ -46,6 +49,7 @@ def test_every_call_on_studies_is_there_for_each_project_too(document):
     assert {f"/projects/{{project}}{path}" for path in of_projects} <= paths
 
 
+@pytest.mark.row(254)
 def test_every_example_of_a_body_is_taken(database):
     with served(database, allow_private_webhooks=True) as api:
         document = api.get("/openapi.json").json()

@@ -140,6 +140,7 @@ def create(client):
     return httpx.get(client.url + EVENTS).json()["next"]
 
 
+@pytest.mark.row(257)
 def test_a_stream_that_breaks_again_and_again_misses_nothing_and_repeats_nothing(server, database):
     last = start = create(server)
     writer = threading.Thread(target=happen_elsewhere, args=(database, 250))
@@ -158,6 +159,7 @@ def test_a_stream_that_breaks_again_and_again_misses_nothing_and_repeats_nothing
     assert seen == list(range(start + 1, start + 251))
 
 
+@pytest.mark.row(257)
 def test_events_written_through_one_server_arrive_through_the_other(postgres, programs):
     database = postgres.new_database()
     processes = [programs("serve", "--database", database, "--port", "0")]

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import pytest
 from pyarrow import parquet
 
 from app.api import export as exporting
@@ -19,6 +20,7 @@ def export(api, kind="json"):
     return answer
 
 
+@pytest.mark.row(259)
 def test_the_document_is_a_record_and_holds_all_that_is_known_of_a_trial(varied):
     document = export(varied).json()
 
@@ -55,6 +57,7 @@ def test_no_cell_of_a_table_is_computed_by_a_spreadsheet(varied):
     assert lines[0]["notes"] == '\'-x, "y"\n'
 
 
+@pytest.mark.row(259)
 def test_a_parquet_file_has_the_types_of_the_dimensions(varied):
     table = parquet.read_table(io.BytesIO(export(varied, "parquet").content))
 
@@ -102,6 +105,7 @@ async def begun(store):
     return await exports.begin(store, "default", "s")
 
 
+@pytest.mark.row(259)
 def test_what_happens_after_an_export_began_is_not_in_it(varied):
     """The watermark decides, not the moment at which a page is read."""
     store = varied.app.state.house.store

@@ -238,7 +238,7 @@ def test_figures_of_a_project_are_under_its_path(study):
 @pytest.mark.parametrize(
     ("figure", "query", "said"),
     [
-        ("landscap", {}, "figure: Input should be 'history', 'landscape'"),
+        ("landscap", {}, "figure: is 'history', 'landscape'"),
         ("landscape", {"x": "depth"}, "x: 'depth' is no dimension of the space; it has lr, hidden"),
         ("landscape", {"x": "lr", "y": "lr"}, "x and y are both 'lr'"),
         ("landscape", {"x": ""}, "x"),

@@ -32,6 +32,7 @@ def risen(api):
     return lambda *key: read(api).get(key, 0) - before.get(key, 0)
 
 
+@pytest.mark.row(260)
 def test_a_study_of_one_result_and_one_failure_is_counted(caller, risen):
     caller.create(**STUDY, max_trials=2, max_attempts=2)
     first, second = caller.leased(), caller.leased()
@@ -94,6 +95,21 @@ def test_the_queue_is_that_of_the_active_studies_at_the_scrape(api, caller):
     assert (depth["thiessen_trials", "queued"], depth["thiessen_trials", "running"]) == (0, 1)
 
 
+def test_a_study_waits_while_it_has_something_to_train_and_none_of_it_runs(api, caller):
+    def waiting():
+        return read(api)["thiessen_waiting_studies",]
+
+    assert waiting() == 0
+    caller.create(**STUDY, max_trials=1)
+    assert waiting() == 1
+    leased = caller.leased()
+    assert waiting() == 0
+    caller.end(leased, "release")
+    assert waiting() == 1
+    caller.end(caller.leased(), loss=0.5)
+    assert waiting() == 0
+
+
 def test_a_server_without_its_database_still_tells_the_rest(api, monkeypatch):
     def gone(_):
         raise DatabaseUnavailable("The database does not answer: gone.")
@@ -103,6 +119,7 @@ def test_a_server_without_its_database_still_tells_the_rest(api, monkeypatch):
     samples = read(api)
 
     assert math.isnan(samples["thiessen_trials", "queued"])
+    assert math.isnan(samples["thiessen_waiting_studies",])
     assert samples["process_open_fds",] > 0
 
 
@@ -121,6 +138,7 @@ def test_no_label_holds_a_name_that_a_user_chose(api, caller):
     assert "chosen" not in api.get("/metrics").text
 
 
+@pytest.mark.row(260)
 def test_every_meter_is_documented():
     families = {family.name for family in REGISTRY.collect() if family.name.startswith("thiessen")}
     page = (Path(__file__).parents[2] / "docs/how-to/operate.md").read_text()

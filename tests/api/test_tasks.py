@@ -92,7 +92,7 @@ def test_a_worker_that_registers_again_offers_what_it_says_now(caller):
         ({"xs": X}, "dimension 'xs' is no setting of it; the nearest is 'x'"),
         (
             {"x": {"type": "float", "low": 0, "high": 1.5}},
-            "dimension 'x': it is number at least 0",
+            "dimension 'x': it is a number at least 0",
         ),
         (
             {"rule": {"type": "categorical", "choices": ["adm"]}},
@@ -170,7 +170,7 @@ def test_a_study_waits_for_a_worker_once_its_task_is_registered(caller):
             "at most 200000 characters",
         ),
         ({"schema": {"x": "a\0"}}, "NUL"),
-        ({"spaces": {"a": {"x": {"type": "flaot"}}}}, "tag"),
+        ({"spaces": {"a": {"x": {"type": "flaot"}}}}, "the nearest is 'float'"),
         ({"spaces": {str(number): {"x": X} for number in range(101)}}, "at most 100 items"),
     ],
 )

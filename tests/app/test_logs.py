@@ -42,6 +42,7 @@ def fault(text):
     return type(error), error, None
 
 
+@pytest.mark.row(262)
 @BOTH
 @given(TEXTS)
 def test_no_secret_gets_into_a_line_wherever_it_stands(form, text):

@@ -86,6 +86,7 @@ def test_a_server_that_is_told_to_stop_does_and_exits_with_zero(serving, number)
     assert process.wait(timeout=30) == 0
 
 
+@pytest.mark.row(261)
 def test_a_request_under_way_is_answered_before_the_server_ends(serving):
     process = serving()
     with half_a_request(process) as line:
@@ -160,6 +161,7 @@ def is_gone(pid):
     return True
 
 
+@pytest.mark.row(261)
 def test_a_process_that_is_killed_is_replaced_and_the_others_go_on_serving(several):
     process = several()
     wait_until(lambda: len(serving_now(process)) == 2)

@@ -21,8 +21,9 @@ TABLES = (studies, trials, attempts, observations, events)
 class Verdict:
     """Every contradiction found, and what there is to count."""
 
-    def __init__(self, database, ledgers, cancelled):
-        self._rows = _rows(database)
+    def __init__(self, database, ledgers, cancelled, names=None):
+        """Judge all studies, or those of these names; the others must only agree with themselves."""
+        self._rows = _rows(database, names)
         self._ledgers = ledgers
         self._cancelled = cancelled
         self._trials = {trial.id: trial for trial in self._rows["trials"]}
@@ -196,13 +197,27 @@ def _replayed(study, own, seen):
         yield from map(str, mismatches)
 
 
-def _rows(database):
+def _rows(database, names):
     store = open_store(database)
     try:
-        return store.read(
+        rows = store.read(
             lambda tx: {
                 table.name: tx.execute(select(table).order_by(*table.primary_key)).all() for table in TABLES
             }
         )
     finally:
         store.close()
+    return rows if names is None else _of_studies(rows, names)
+
+
+def _of_studies(rows, names):
+    """Leave out what is of other studies."""
+    ids = {study.id for study in rows["studies"] if study.name in names}
+    own = {trial.id for trial in rows["trials"] if trial.study_id in ids}
+    kept = {
+        name: [each for each in rows[name] if each.study_id in ids]
+        for name in ("trials", "observations", "events")
+    }
+    kept["studies"] = [study for study in rows["studies"] if study.id in ids]
+    kept["attempts"] = [attempt for attempt in rows["attempts"] if attempt.trial_id in own]
+    return kept

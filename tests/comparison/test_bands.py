@@ -22,6 +22,7 @@ def mean_of_best(searches):
     return best[np.isfinite(best)].mean()
 
 
+@pytest.mark.row(269)
 @pytest.mark.parametrize("searches", KEPT)
 @pytest.mark.parametrize("replicates", [10, 20])
 def test_a_band_has_the_true_mean_in_it_in_95_of_100_comparisons(searches, replicates):

@@ -30,6 +30,7 @@ def test_the_test_is_exact_with_ties_and_zeros(differences):
     assert signed_rank(differences) == pytest.approx(every_sign(differences), rel=1e-12)
 
 
+@pytest.mark.row(269)
 @given(
     st.lists(st.floats(-100, 100), min_size=3, max_size=40, unique_by=abs).filter(
         lambda each: 0.0 not in each

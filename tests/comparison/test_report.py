@@ -42,6 +42,7 @@ def test_fewer_than_eight_replicates_have_lines_without_bands_and_no_verdict():
     shown = reported(a_spec("a", "b", replicates=7), two_arms(7))
 
     assert shown.pairs == []
+    assert shown.says[0] == "No verdict: it takes 8 replicates that every arm has finished."
     assert shown.arms[0].expected.low == [None, None, None]
     assert None not in shown.arms[0].expected.mean
 

@@ -91,6 +91,7 @@ def test_below_eight_pairs_nothing_is_said():
     assert verdicts(of(a=RISING[:7], b=BETTER[:7]), FAIR) == []
 
 
+@pytest.mark.row(269)
 @pytest.mark.parametrize("searches", ["lognormal", "error rates", "a third diverges"])
 @pytest.mark.parametrize("replicates", [10, 20])
 def test_of_three_equal_arms_at_most_5_of_100_comparisons_show_a_difference(searches, replicates):

@@ -405,11 +405,11 @@ def test_a_text_that_changed_after_its_costs_were_seen_is_shown_again(api):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("replicates: 8", "replicates: 0", "Line 11: replicates: Input should be greater than or equal to 1"),
+        ("replicates: 8", "replicates: 0", "Line 11: replicates: is at least 1; got 0"),
         ("label: b", "label: a", "two arms are called 'a'"),
         ("name: two", "name: [", "cannot be parsed"),
         ("{type: float, low: 0, high: 1}", "{type: float, low: 1, high: 0}", "space of arm 'a'"),
-        ("task: t", "task: t\nmore: 1", "Line 3: more: Extra inputs are not permitted"),
+        ("task: t", "task: t\nmore: 1", "Line 3: more: is no field here"),
     ],
 )
 def test_what_is_wrong_is_told_at_its_line_and_what_was_typed_stays(api, old, new, said):

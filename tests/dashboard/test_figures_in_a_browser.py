@@ -4,6 +4,7 @@ import math
 import re
 
 import httpx
+import pytest
 
 from tests.conftest import wait_until
 from tests.dashboard.conftest import every_figure
@@ -45,6 +46,7 @@ def key(page, *names):
         page.keyboard.press(name)
 
 
+@pytest.mark.row(266)
 def test_a_landscape_and_its_history_are_replayed_by_the_slider_and_by_the_address(served, see):
     page = see(f"{served}/studies/s")
     settled(page)

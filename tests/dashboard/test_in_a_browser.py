@@ -7,6 +7,34 @@ from tests.conftest import wait_until
 from tests.dashboard.conftest import DRAWN, EVERY_FIGURE, every_figure, marks
 from thiessen.figures.theme import THEMES
 
+TOO_SMALL = """() => [...document.querySelectorAll("main :is(a, button, input, select, summary, textarea)")]
+    .map(each => [each.textContent.trim() || each.name, each.getBoundingClientRect()])
+    .filter(([_, box]) => box.width && (box.width < 24 || box.height < 24))
+    .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "studies/s",
+        "studies/s/trials",
+        "studies/s/trials/12",
+        "studies/s/compare?trials=0&trials=1",
+        "new",
+    ],
+)
+def test_whatever_can_be_tapped_is_as_large_as_a_fingertip(served, chromium, path):
+    page = chromium.new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    try:
+        page.goto(f"{served}/{path}")
+        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+
+        assert page.evaluate(TOO_SMALL) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+    finally:
+        page.close()
+
 
 @pytest.mark.parametrize(("width", "theme"), [(1440, "light"), (390, "dark")])
 def test_every_figure_draws_what_the_interface_answers(served, see, width, theme):
@@ -44,6 +72,7 @@ def test_a_choice_draws_another_landscape_and_is_kept_in_the_address(served, see
     assert page.url.endswith("?x=lr&y=hidden&others=best")
 
 
+@pytest.mark.row(264)
 def test_what_happens_in_a_study_comes_by_itself_and_nothing_jumps(served, see):
     page = see(f"{served}/studies/s")
     every_figure(page)
@@ -72,6 +101,7 @@ def test_copying_says_so_and_home_and_trial_are_quiet(served, see, chromium):
     assert trial.evaluate("document.documentElement.scrollWidth") == 390
 
 
+@pytest.mark.row(264)
 def test_without_scripts_a_study_says_all_but_its_figures(served, chromium):
     page = chromium.new_context(java_script_enabled=False).new_page()
     page.goto(f"{served}/studies/s")

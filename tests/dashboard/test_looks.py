@@ -19,6 +19,7 @@ def lab(server, database):
     return server.url
 
 
+@pytest.mark.row(264)
 def test_no_page_has_a_serious_fault_or_a_label_that_is_cut(lab, see):
     found = {}
     for name, address in PAGES.items():

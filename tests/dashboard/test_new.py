@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.dashboard.pages.new import _checked
 from app.dashboard.sent import Form
 from app.dashboard.study_form import OF_A_ROW, choices_of, document_of, form_of, options, written
-from app.lifecycle import drafted
+from app.lifecycle import draft
 from thiessen.contract import StudySpec
 from thiessen.study_text import WrongText, read
 
@@ -87,11 +87,12 @@ def test_the_form_offers_tasks_strategies_and_spaces_to_begin_with(api):
 
 def test_the_first_option_is_the_usual_strategy():
     document, _ = document_of(Form({name: [text] for name, text in GOOD.items()}))
-    usual = drafted.spec(StudySpec.model_validate(document | {"strategy": "biased_random"}))
-    assert drafted.spec(StudySpec.model_validate(document)) == usual
+    usual = draft.spec(StudySpec.model_validate(document | {"strategy": "biased_random"}))
+    assert draft.spec(StudySpec.model_validate(document)) == usual
     assert options()[0].key == "biased_random:adaptive"
 
 
+@pytest.mark.row(265)
 def test_a_form_creates_the_study_that_it_says(api):
     answer = post(api, **FULL)
 
@@ -129,6 +130,7 @@ def test_a_study_of_another_project_is_created_there_and_one_may_be_named_new(ap
     assert "New study" in api.get("/projects/lab/new").text
 
 
+@pytest.mark.row(265)
 @pytest.mark.parametrize(
     ("changed", "field", "said"),
     [
@@ -232,7 +234,7 @@ def test_text_creates_a_study_and_the_same_as_a_sweep(api):
     [
         (TEXT.replace("float", "flaot"), 4, "space.lr"),
         (TEXT.replace("9", "0"), 5, "max_trials"),
-        (TEXT.replace("task: t\n", ""), None, "task: Field required"),
+        (TEXT.replace("task: t\n", ""), None, "task: is missing"),
         ("name: [\n", 2, "while parsing"),
         ("a: &a [1]\nb: *a\n", 2, "write it out here"),
         (TEXT.replace("high: 1", "high: -1"), None, "swap them"),

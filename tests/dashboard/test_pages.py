@@ -35,6 +35,7 @@ def test_an_empty_dashboard_says_what_to_do_next(api):
     assert "thiessen study create" in page
 
 
+@pytest.mark.row(264)
 def test_the_home_page_lists_studies_with_their_progress(api):
     create(api)
     finish_one(api, 0.25)
@@ -144,6 +145,7 @@ def fail_one(api, message, traceback):
     assert api.post(f"/api/v1/leases/{lease_id}/fail", json=sent).status_code == 204
 
 
+@pytest.mark.row(264)
 def test_a_trial_says_why_it_was_proposed_and_how_its_attempts_ended(api):
     create(api, max_attempts=2)
     fail_one(api, "boom", "Traceback: line 1")
@@ -167,6 +169,7 @@ def test_a_trial_that_is_not_there_is_a_page_too(api, number):
     assert api.get("/studies/nobody/trials/0").status_code == 404
 
 
+@pytest.mark.row(264)
 def test_what_others_write_is_never_markup(api):
     """In each place that takes text: none of it reaches a page unescaped."""
     evil = "<script>alert(1)</script>"

@@ -11,8 +11,8 @@ PAGE = {"accept": "text/html,*/*;q=0.8"}
     ("path", "status", "title", "remedy", "link"),
     [
         ("/nothing/there", 404, "Not found", "See /docs for what there is.", "../"),
-        ("/settings/tokens?after=x", 422, "Something in this is wrong", "after: Input should be", "?"),
-        ("/projects/lab/compare?x=" + "x" * 600, 422, "Something in this is wrong", "x: String", "?"),
+        ("/settings/tokens?after=x", 422, "Something in this is wrong", "after: is an integer", "?"),
+        ("/projects/lab/compare?x=" + "x" * 600, 422, "Something in this is wrong", "x: has at most", "?"),
         ("/projects/%00/studies/s", 404, "Not found", "There is no project", "../../../"),
     ],
 )

@@ -129,6 +129,7 @@ def test_settings_are_for_who_manages_the_server(visitor, scopes, project):
     assert 'settings/tokens" >Settings' in visitor("admin").get("/").text
 
 
+@pytest.mark.row(265)
 def test_a_form_of_another_site_makes_and_revokes_nothing(visitor):
     admin = visitor("admin")
     forged = {"sec-fetch-site": "cross-site"}

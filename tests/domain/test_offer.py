@@ -69,7 +69,7 @@ def test_an_unknown_dimension_is_told_with_the_nearest_setting():
 
 def test_a_fault_says_what_the_setting_is_and_what_is_not():
     assert faults(Space(momentum=Float(0, 1), rule=Categorical(["sgd", "newton"])), SCHEMA) == [
-        "dimension 'momentum': it is number at least 0 and below 1, and 1.0 is not; narrow it",
+        "dimension 'momentum': it is a number at least 0 and below 1, and 1.0 is not; narrow it",
         "dimension 'rule': it is one of 'sgd', 'adam', and 'newton' is not; narrow it",
     ]
 

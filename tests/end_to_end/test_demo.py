@@ -72,6 +72,7 @@ def stream_of(seed, name):
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
 
+@pytest.mark.row(237)
 def test_the_demo_prints_ranked_configs_and_the_dashboard_and_exits_cleanly(demo):
     assert demo.returncode == 0, demo.stdout + demo.stderr
     losses = [float(loss) for loss in re.findall(r"│\s+\d+ │ (\d+\.\d+) │", demo.stdout)]
@@ -81,6 +82,7 @@ def test_the_demo_prints_ranked_configs_and_the_dashboard_and_exits_cleanly(demo
     assert "40/40" in demo.stdout
 
 
+@pytest.mark.row(237)
 def test_the_best_config_trains_again_to_the_same_loss_with_torch_alone(best):
     loss, seed, config = best
 
@@ -105,6 +107,19 @@ def test_a_port_in_use_ends_the_demo_with_the_remedy(programs):
     said = demo.log.read_text()
     assert f"Cannot listen on 127.0.0.1:{port}" in said
     assert "make demo PORT=" in said
+
+
+def test_a_demo_that_lacks_a_package_names_it_and_no_port(programs, tmp_path):
+    (tmp_path / "fastapi.py").write_text(
+        "raise ModuleNotFoundError('as if it were not there', name='fastapi')"
+    )
+
+    demo = programs("demo", "--port", "0", PYTHONPATH=str(tmp_path))
+
+    assert demo.wait(60) == 1
+    said = demo.log.read_text()
+    assert "pip install 'thiessen[server]'" in said
+    assert "PORT=" not in said
 
 
 def test_a_demo_that_is_stopped_stops_everything_it_started(programs):

@@ -47,6 +47,7 @@ def package(python, tmp_path_factory):
     return folder
 
 
+@pytest.mark.row(254)
 def test_a_generated_client_completes_a_study(python, package, server):
     program = [python, HERE / "generated_client.py", package, "made", server.url]
     said = subprocess.run(program, capture_output=True, text=True, check=False)

@@ -25,6 +25,7 @@ def addresses(database, programs):
     return [first, *map(address_of, others)]
 
 
+@pytest.mark.row(242)
 def test_of_2000_trials_that_16_processes_race_for_each_is_leased_once(database, addresses, programs):
     for name, (strategy, trials, enqueued) in STUDIES.items():
         submit(addresses[0], name, strategy, trials, enqueued)

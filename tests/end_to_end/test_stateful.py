@@ -20,5 +20,6 @@ def rig(database, monkeypatch):
     running.close()
 
 
+@pytest.mark.row(242)
 def test_whatever_is_called_in_whatever_order_every_promise_holds(rig):
     run_state_machine_as_test(lambda: Life(rig), settings=SHORT)

@@ -37,6 +37,7 @@ def foreign(tmp_path):
     return tmp_path
 
 
+@pytest.mark.row(281)
 def test_the_wheel_holds_the_four_rooms_with_the_migrations_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
 
@@ -69,6 +70,7 @@ def test_an_installed_server_serves_an_empty_database_where_a_foreign_app_lies(i
         process.stdout.close()
 
 
+@pytest.mark.row(281)
 @pytest.mark.parametrize("command", [("serve", "--port", "1"), ("db", "upgrade"), ("serve", "--help")])
 def test_a_foreign_app_on_the_path_is_named_and_never_imported(installed, foreign, command):
     ran = subprocess.run(
@@ -84,6 +86,7 @@ def test_a_foreign_app_on_the_path_is_named_and_never_imported(installed, foreig
     assert f"the package 'app' found at {foreign / 'app'} is not Thiessen's" in ran.stderr
 
 
+@pytest.mark.row(281)
 def test_a_missing_extra_is_named(installed):
     ran = subprocess.run([installed, "worker"], capture_output=True, text=True, check=False)
 

@@ -13,7 +13,9 @@ from experiments.small_cases import heavy_ball, meta_descent, noisy_quadratic
 from experiments.small_cases.coupled_parameters import coupled
 from experiments.small_cases.quadratic import cases_of, linear_model
 
-TOYS, CONJUGATE, THEORY = (pytest.mark.row(number) for number in (203, 204, 205))
+TOYS = pytest.mark.row(203)
+CONJUGATE = pytest.mark.row(204)
+THEORY = pytest.mark.row(205)
 WHOLE = [
     pytest.param("coupled-parameters", marks=TOYS),
     pytest.param("fading-gradients", marks=TOYS),

@@ -30,6 +30,7 @@ def shares(loss, **how):
     return {" ".join(each.names): each for each in found.shares}, found
 
 
+@pytest.mark.row(268)
 @given(st.integers(0, 10_000))
 def test_the_variance_of_a_tree_is_shared_out_as_by_counting_every_combination(seed):
     rng = np.random.default_rng(seed)
@@ -114,6 +115,7 @@ def test_chance_is_called_chance():
     assert "too little to trust" in importance.picture(numbers, "light")["layout"]["meta"]["caption"]
 
 
+@pytest.mark.row(268)
 def test_optuna_shares_the_variance_out_alike():
     trials = searched(
         lambda config, _: 3 * config["a"] + 2 * config["b"] ** 2 + (config["kind"] == "y"), count=250

@@ -40,6 +40,7 @@ def value_at(numbers, x, y):
     return numbers.grid.place[row][column]
 
 
+@pytest.mark.row(266)
 def test_in_a_plane_the_cells_are_those_of_scikit_learn():
     trials = many(120, PLANE, pruned=0, failed=0)
     numbers = shown(trials)
@@ -52,6 +53,7 @@ def test_in_a_plane_the_cells_are_those_of_scikit_learn():
     assert [value_at(numbers, x, y) for x, y in zip(xs, ys, strict=True)] == pytest.approx(places, abs=6e-4)
 
 
+@pytest.mark.row(266)
 @pytest.mark.parametrize(
     "axes", [("lr", "momentum"), ("momentum", "layers"), ("lr", "kind"), ("kind", "layers")]
 )

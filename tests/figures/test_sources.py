@@ -30,6 +30,7 @@ def pictures(study):
     return {kind: json.loads(study.figure(kind).to_json()) for kind in KINDS}
 
 
+@pytest.mark.row(267)
 def test_a_journal_and_a_server_draw_the_same_figures(tmp_path, inside):
     journal = run(open_study(tmp_path / "digits.jsonl", SPACE, trials=60, seed=3))
     served = run(inside.open_study("digits", SPACE, trials=60, seed=3))
@@ -42,6 +43,7 @@ def test_a_journal_and_a_server_draw_the_same_figures(tmp_path, inside):
         assert ours[kind]["data"], kind
 
 
+@pytest.mark.row(267)
 def test_a_server_over_http_draws_them_too(tmp_path, server):
     journal = run(open_study(tmp_path / "digits.jsonl", SPACE, trials=12, seed=3))
     served = run(server.open_study("digits", SPACE, trials=12, seed=3))

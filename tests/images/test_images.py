@@ -77,6 +77,7 @@ def test_every_service_has_a_health_check_or_waits_for_one_that_has(services, st
         assert name in healthy or waits, f"{name} has no health check and waits for nobody"
 
 
+@pytest.mark.row(283)
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1)])
 def test_the_servers_health_check_passes_only_when_it_is_ready(stages, monkeypatch, status, code):
     asked = []
@@ -101,6 +102,7 @@ def test_the_servers_health_check_passes_only_when_it_is_ready(stages, monkeypat
     assert asked == ["/readyz"]
 
 
+@pytest.mark.row(283)
 def test_no_file_holds_a_password(stages, services):
     for service in services.values():
         for name, value in service.get("environment", {}).items():
@@ -134,6 +136,7 @@ def test_compose_starts_what_the_images_start(services):
     assert not [name for name, service in ours.items() if service.keys() & {"command", "entrypoint"}]
 
 
+@pytest.mark.row(283)
 @pytest.mark.parametrize("target", ["server", "worker"])
 def test_an_image_runs_as_a_fixed_user_without_rights(stages, target):
     instructions = [word for word, _ in stages[target]]

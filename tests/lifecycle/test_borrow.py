@@ -141,6 +141,7 @@ def gate(monkeypatch):
     ended()
 
 
+@pytest.mark.row(277)
 def test_a_slow_strategy_is_waited_for_by_nobody_but_its_own_study(desk, gate):
     desk.submit(name="slow", strategy="borrowed")
     desk.submit(name="quick")

@@ -13,6 +13,7 @@ def imported(x, loss):
     return Candidate(config={"x": x}, result=Result(state=TrialState.SUCCEEDED, loss=loss))
 
 
+@pytest.mark.row(247)
 def test_at_its_target_a_study_lets_running_trials_finish_and_begins_nothing(desk):
     desk.submit(target=0.2, max_trials=9)
     desk.enqueue({"x": 0.5}, {"x": 0.6}, {"x": 0.7})
@@ -27,6 +28,7 @@ def test_at_its_target_a_study_lets_running_trials_finish_and_begins_nothing(des
     assert (standing.state, standing.reason, standing.queued) == ("completed", "target", 1)
 
 
+@pytest.mark.row(247)
 def test_at_its_deadline_running_trials_are_told_to_stop_and_it_completes_when_they_have(desk, clock, store):
     deadline = store.read(stored_clock.read) + timedelta(hours=1)
     desk.submit(deadline=deadline)
@@ -45,6 +47,7 @@ def test_at_its_deadline_running_trials_are_told_to_stop_and_it_completes_when_t
     assert desk.lease().attempt == 2
 
 
+@pytest.mark.row(247)
 def test_gpu_hours_are_those_of_all_attempts_together(desk, clock):
     desk.submit(max_gpu_hours=3.0, max_trials=9)
     gpus = Slot(name="cuda:0,cuda:1", gpus=2)
@@ -72,6 +75,7 @@ def test_no_more_than_max_running_train_at_once(desk):
     assert desk.lease() is not None
 
 
+@pytest.mark.row(248)
 def test_imported_trials_teach_and_are_not_counted(desk):
     desk.submit(max_trials=2)
     desk.enqueue(imported(0.1, 0.5), imported(0.2, 0.4))
@@ -82,6 +86,7 @@ def test_imported_trials_teach_and_are_not_counted(desk):
         desk.enqueue({"x": 0.9})
 
 
+@pytest.mark.row(248)
 def test_enqueued_configs_come_first_and_the_same_list_again_adds_nothing(desk):
     desk.submit()
     added = desk.enqueue({"x": 0.25}, {"x": 0.75})
@@ -125,6 +130,7 @@ def test_a_config_outside_the_space_is_refused_with_its_place_and_nothing_is_add
     assert desk.standing().trials == 0
 
 
+@pytest.mark.row(248)
 def test_a_repeat_may_train_again_or_be_given_the_known_result(desk):
     desk.submit(name="allow", duplicates="allow")
     desk.submit(name="memoise", duplicates="memoise")
@@ -155,6 +161,7 @@ def test_a_paused_study_lets_its_trials_finish_and_a_stopped_one_has_them_given_
     assert (desk.lease().number, desk.trial().attempts[1].number) == (0, 2)
 
 
+@pytest.mark.row(247)
 def test_a_completed_study_goes_on_when_its_budget_is_extended_and_not_without(desk):
     desk.submit(max_trials=1)
     desk.complete(desk.lease())

@@ -15,7 +15,7 @@ from app.domain.errors import (
     StudyExists,
     StudyNotFound,
 )
-from app.lifecycle import compare, compared, projects, reported, submit
+from app.lifecycle import compare, comparison_progress, comparison_reports, projects, submit
 from app.storage import comparisons as stored
 from app.storage import studies
 from thiessen.comparison import plan
@@ -56,7 +56,7 @@ class Bench:
         self.desk.write(compare.purge, name="c", who="ann")
 
     def progress(self):
-        return self.desk.read(compared.progress, name="c")
+        return self.desk.read(comparison_progress.progress, name="c")
 
     def is_(self):
         found = self.progress()
@@ -66,7 +66,7 @@ class Bench:
         return [line.name for line in self.progress().lines]
 
     def arms(self):
-        _, known = self.desk.read(reported._read, name="c")
+        _, known = self.desk.read(comparison_reports._read, name="c")
         return {arm.label: arm for arm in known.arms}
 
     def train(self, most=10_000, loss=None, fails=lambda _: False):
@@ -344,7 +344,7 @@ def test_an_archived_comparison_takes_its_studies_with_it_and_keeps_its_name(ben
 
     assert bench.desk.lease() is None
     assert bench.desk.beat(running).order == "stop"
-    assert bench.desk.read(compared.page, limit=9) == []
+    assert bench.desk.read(comparison_progress.page, limit=9) == []
     assert bench.desk.read(submit.page, limit=9, comparison="c") == []
     with pytest.raises(ComparisonEnded, match="was deleted"):
         bench.create()

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from hypothesis.stateful import run_state_machine_as_test as run
 
 from app.domain.errors import ComparisonEnded
-from app.lifecycle import compare, compared, reported
+from app.lifecycle import compare, comparison_progress, comparison_reports
 from app.storage.check import faults
 from thiessen.contract import ComparisonChanges, ComparisonSpec
 
@@ -215,7 +215,7 @@ class Comparing(RuleBasedStateMachine):
 
     @invariant()
     def it_stands_as_the_model_says(self):
-        found = self.desk.read(compared.progress, name=self.name)
+        found = self.desk.read(comparison_progress.progress, name=self.name)
         stage = "done" if self.state == "completed" else "confirming" if self.round else "searching"
         assert (found.comparison.state.value, found.stage) == (self.state, stage)
 
@@ -233,7 +233,7 @@ class Comparing(RuleBasedStateMachine):
             self.train([0.25, 0.5], most=20)
         self.it_stands_as_the_model_says()
         assert faults(self.database) == []
-        _, told = self.desk.read(reported._read, name=self.name)
+        _, told = self.desk.read(comparison_reports._read, name=self.name)
         for arm in told.arms:
             for search in arm.searches:
                 losses = [loss for _, loss in self.searches[arm.label, search.replicate].ended]

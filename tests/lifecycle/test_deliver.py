@@ -70,6 +70,7 @@ def hooks(store, receiver):
     return opened
 
 
+@pytest.mark.row(258)
 def test_events_arrive_once_and_in_order_in_bounded_deliveries(hooks, receiver):
     hook = hooks.add()
     numbers = hooks.happen(250)
@@ -256,6 +257,7 @@ def test_no_connection_is_held_while_sending_and_others_may_write(hooks, receive
     assert hooks.read(hook).failures == 0
 
 
+@pytest.mark.row(258)
 def test_an_address_that_became_forbidden_is_not_called(hooks, receiver):
     hook = hooks.add()
     hooks.happen()

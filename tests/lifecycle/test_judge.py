@@ -12,6 +12,7 @@ def at(step, loss, metric="loss"):
     return [{"step": step, "metrics": {metric: loss}}]
 
 
+@pytest.mark.row(246)
 def test_a_curve_worse_than_the_median_of_the_ended_ones_is_pruned_and_a_better_one_goes_on(desk):
     desk.submit(stopping=MEDIAN, max_trials=9)
     for loss in (1.0, 2.0, 3.0):
@@ -29,6 +30,7 @@ def test_a_curve_worse_than_the_median_of_the_ended_ones_is_pruned_and_a_better_
     )
 
 
+@pytest.mark.row(246)
 def test_why_a_trial_was_pruned_is_kept_with_its_attempt(desk):
     desk.submit(stopping=THRESHOLD)
     leased = desk.lease()
@@ -61,6 +63,7 @@ def test_nothing_is_judged_by_a_heartbeat_without_points_or_of_other_metrics(des
     assert desk.beat(leased, at(2, 9.0)).order is Order.PRUNE
 
 
+@pytest.mark.row(246)
 def test_what_runs_beside_it_counts_for_successive_halving(desk):
     desk.submit(stopping=HALVING, max_trials=9)
     first, second = desk.lease(), desk.lease()

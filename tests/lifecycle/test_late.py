@@ -19,6 +19,7 @@ def lost(desk, clock):
     return slow, desk.lease()
 
 
+@pytest.mark.row(244)
 def test_a_late_result_is_kept_with_its_attempt_and_does_not_count_beside_another(desk, lost):
     slow, fast = lost
     with pytest.raises(LeaseLost):
@@ -33,6 +34,7 @@ def test_a_late_result_is_kept_with_its_attempt_and_does_not_count_beside_anothe
         desk.complete(slow, 0.3)
 
 
+@pytest.mark.row(244)
 @pytest.mark.parametrize("ending", ["fail", "release"])
 def test_a_late_result_counts_when_the_other_attempt_brings_none(desk, lost, ending):
     slow, fast = lost

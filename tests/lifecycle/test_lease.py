@@ -98,6 +98,7 @@ def test_a_trial_whose_lease_expired_is_given_away_as_a_new_attempt(desk, clock)
     assert [attempt.outcome for attempt in desk.trial(0).attempts] == ["lost", None]
 
 
+@pytest.mark.row(243)
 def test_a_server_that_was_deaf_takes_no_lease_away_before_the_workers_could_speak_up(desk, clock):
     desk.submit(max_trials=2, max_attempts=1)
     silent = desk.lease()

@@ -21,6 +21,7 @@ def test_a_result_is_ranked(desk):
     ]
 
 
+@pytest.mark.row(245)
 def test_a_diverged_trial_is_a_result_and_never_ranked(desk):
     desk.submit()
     leased = desk.lease()
@@ -49,6 +50,7 @@ def test_a_lease_that_was_never_given_is_refused(desk):
         desk.complete(type("Leased", (), {"lease_id": "f" * 32}))
 
 
+@pytest.mark.row(243)
 def test_a_result_under_a_lost_lease_is_refused_and_the_other_attempt_counts(desk, clock):
     desk.submit()
     slow = desk.lease()
@@ -62,6 +64,7 @@ def test_a_result_under_a_lost_lease_is_refused_and_the_other_attempt_counts(des
     assert desk.trial(0).loss == 0.2
 
 
+@pytest.mark.row(243)
 def test_expired_is_not_lost_while_nobody_has_taken_the_trial(desk, clock):
     desk.submit()
     slow = desk.lease()
@@ -104,6 +107,7 @@ def test_reports_are_kept_once_however_often_they_are_sent(desk):
     assert list(desk.trial(0).attempts[0].reports) == points(1, 2, 3, 4)
 
 
+@pytest.mark.row(245)
 def test_a_fault_is_tried_again_until_the_attempts_are_used_up(desk):
     desk.submit(max_trials=1, max_attempts=2)
     desk.fail(desk.lease(), message="KeyError: 'lr'")

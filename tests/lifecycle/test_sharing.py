@@ -23,6 +23,7 @@ def registered(desk, name="w", incarnation="i", labels=None, **versions):
     desk.store.write(lambda tx: register(tx, name, WIM, **told))
 
 
+@pytest.mark.row(249)
 def test_studies_get_as_many_leases_as_their_priorities_say_and_none_starves(desk):
     for name, priority in (("low", 1), ("middle", 10), ("high", 30)):
         desk.submit(name=name, priority=priority, max_trials=1000, strategy="random")
@@ -46,6 +47,7 @@ def test_a_study_that_was_idle_for_long_does_not_hold_up_the_others_when_it_come
     assert given["busy"] >= 12  # at most one unit of ten leases is made up for
 
 
+@pytest.mark.row(249)
 @pytest.mark.parametrize(
     ("requires", "slot", "labels", "fits"),
     [
@@ -101,6 +103,7 @@ def test_a_drained_worker_gets_nothing_until_it_starts_again(desk):
     assert desk.lease(desk.runner(incarnation="j")) is not None
 
 
+@pytest.mark.row(249)
 def test_a_project_never_runs_more_than_its_quota(desk):
     desk.store.write(lambda tx: tx.execute(update(projects).values(max_running=3)).rowcount)
     for name in ("a", "b"):

@@ -43,6 +43,15 @@ def test_damping_multiplies_each_component_of_the_step_by_its_share_of_curvature
     torch.testing.assert_close(vectors.T @ ours, values / (values + damping) * (vectors.T @ newton))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_damped_matrix_is_of_the_type_and_the_device_of_the_matrix(dtype):
+    damped = tikhonov(torch.zeros(3, 3, dtype=dtype, device="meta"), 0.1)
+
+    assert (damped.dtype, damped.device.type) == (dtype, "meta")
+    zero = torch.zeros(3, 3, dtype=dtype)
+    assert torch.equal(tikhonov(zero, 0.1).diag(), torch.full((3,), 0.1, dtype=dtype))
+
+
 @pytest.mark.row(235)
 @pytest.mark.row(153)
 def test_under_large_damping_the_step_is_minus_the_gradient_over_it():
@@ -266,6 +275,10 @@ def test_without_descent_nothing_is_tried(slope):
     assert backtrack(loss_at, loss=1.0, slope=slope) == 0
 
 
+def test_a_step_that_descends_just_enough_is_taken():
+    assert backtrack(lambda _: 1.0 - SUFFICIENT, loss=1.0, slope=-1.0) == 1.0
+
+
 @pytest.mark.parametrize("value", [2.0, math.nan, math.inf])
 def test_a_search_without_success_ends_with_no_step(value):
     tried = []
@@ -313,7 +326,7 @@ def test_a_short_previous_step_is_not_lost_beside_a_long_one():
     torch.testing.assert_close(found, unscaled * torch.tensor([1e-6, 1e6], dtype=torch.float64))
 
 
-@pytest.mark.parametrize("previous", [0.0, 2.0])
+@pytest.mark.parametrize("previous", [0.0, 2.0, -2.0])
 def test_a_previous_step_of_zero_or_along_the_same_line_takes_no_part(previous):
     matrix, gradient, direction = positive_definite(5), normal(5), normal(5, seed=1)
     pair = direction, previous * direction

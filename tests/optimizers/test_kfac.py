@@ -729,3 +729,25 @@ def test_its_repr_tells_what_it_finds_by_itself(a_network, a_batch):
     assert "    damping: found on the first batch\n" in before
     assert "    lr: 1.0 times what each step finds\n" in before
     assert f"    damping: {step.damping}\n" in repr(optimizer)
+
+
+@pytest.mark.parametrize("setting", ["lr", "damping", "l2", "decay"])
+def test_a_number_that_is_a_text_is_refused_by_name(setting):
+    with pytest.raises(TypeError, match=f"{setting} is a number, got the text '0.1'. Take float"):
+        KFAC(nn.Linear(3, 2), CrossEntropy(), **{setting: "0.1"})
+
+
+def test_the_state_of_another_optimizer_is_refused_and_changes_nothing():
+    model = nn.Linear(3, 2)
+    optimizer = KFAC(model, CrossEntropy(), lr=0.3, damping=0.1)
+    foreign = torch.optim.SGD(model.parameters(), lr=7.0).state_dict()
+
+    with pytest.raises(ValueError, match=r"no state of KFAC: it has no averages, .*another optimizer's"):
+        optimizer.load_state_dict(foreign)
+
+    assert optimizer.param_groups[0]["lr"] == 0.3
+
+
+def test_a_model_that_is_copied_for_each_batch_is_refused():
+    with pytest.raises(UnsupportedModelError, match="wrapped in DataParallel, whose copies are not heard"):
+        KFAC(nn.DataParallel(nn.Linear(3, 2)), CrossEntropy())

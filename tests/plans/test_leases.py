@@ -34,6 +34,7 @@ def check(found, most):
     assert max(read.work for read in found) < most, max(found, key=lambda read: read.work)
 
 
+@pytest.mark.row(253)
 def test_a_lease_of_a_new_trial_and_of_a_waiting_one_reads_little(large, reads, most):
     lease(large, "warm")  # the first one reads the history, once for each process
     for request in ("proposed", "again"):
@@ -43,6 +44,7 @@ def test_a_lease_of_a_new_trial_and_of_a_waiting_one_reads_little(large, reads, 
     check(reads(lambda: lease(large, "queued")), most)
 
 
+@pytest.mark.row(253)
 @pytest.mark.parametrize("verb", ENDS)
 def test_what_a_worker_says_of_its_attempt_reads_little(large, reads, most, verb):
     leased = lease(large, "r")

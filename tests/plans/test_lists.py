@@ -3,6 +3,7 @@
 from datetime import datetime
 from itertools import product
 
+import pytest
 from sqlalchemy import select, text
 
 from app.domain.listing import Listing, Sort
@@ -30,6 +31,7 @@ def cases():
     yield from ({"sort": sort, "origin": "imported"} for sort in ("number", "-number"))
 
 
+@pytest.mark.row(253)
 def test_every_page_of_every_list_reads_about_what_it_shows(large, reads, database):
     most = MOST[database.partition(":")[0].partition("+")[0]]
     for case in cases():

@@ -3,9 +3,12 @@
 import html
 import re
 
+import pytest
+
 MOST = {"sqlite": 6_000, "postgresql": 150}  # instructions, rows; of a whole study 20 times it
 
 
+@pytest.mark.row(253)
 def test_every_page_of_the_dashboard_reads_about_what_it_shows(large, reads, database):
     most = MOST[database.partition(":")[0].partition("+")[0]]
     waiting = [{"config": {"x": at / 1000 + 1e-6}} for at in range(600)]

@@ -9,16 +9,19 @@ from typing import get_args
 
 import pytest
 import typer
+from PIL import Image
 
 from app.domain.errors import Conflict, NotFound, Refusal
 from app.domain.trial import MOVES
 from app.main import build as build_server
 from app.settings import PREFIX, Settings
+from chores.animation import TRIALS
 from thiessen.cli.main import build as build_commands
 from thiessen.contract import StudySpec
 from thiessen.contract.studies import Stopping
 from thiessen.integrations import KNOWN
 from thiessen.space import KINDS
+from worker.tasks import Checkpoint, Context
 
 HOUSE = Path(__file__).parents[2]
 DOCS = HOUSE / "docs"
@@ -87,6 +90,32 @@ def test_every_move_of_a_trial_is_documented_in_order():
     assert rows == [(move.before or "", move.after, move.who, move.cause or "") for move in MOVES]
 
 
+def test_every_environment_variable_is_documented():
+    sources = [path for room in ("app", "thiessen", "worker") for path in (HOUSE / room).glob("**/*.py")]
+    known = {name for path in sources for name in re.findall(r"\bTHIESSEN_[A-Z][A-Z_]+\b", path.read_text())}
+    pages = "".join(path.read_text() for path in DOCS.glob("**/*.md"))
+
+    assert "THIESSEN_SERVER" in known
+    assert {name for name in known if f"`{name}" not in pages} == set()
+
+
+@pytest.mark.parametrize("what", [Context, Checkpoint], ids=lambda what: what.__name__)
+def test_all_that_a_task_is_given_is_documented(what):
+    names = {name for name in vars(what).keys() | what.__annotations__.keys() if not name.startswith("_")}
+    own_task = page("how-to/own-task.md")
+
+    assert names
+    assert {name for name in names if f".{name}" not in own_task and f"`{name}" not in own_task} == set()
+
+
+def test_every_message_of_the_wire_says_what_it_is(tmp_path):
+    app = build_server(Settings(database=f"sqlite:///{tmp_path}/x.db"))
+    app.state.house.store.close()
+
+    messages = app.openapi()["components"]["schemas"]
+    assert {name for name, known in messages.items() if not known.get("description")} == {"JsonValue"}
+
+
 def test_every_kind_of_refusal_is_documented():
     kinds = {kind.type for family in (Refusal, NotFound, Conflict) for kind in family.__subclasses__()} - {
         "refused"
@@ -151,7 +180,7 @@ def test_the_readme_names_every_room_and_how_to_run_the_tests():
 
 
 def test_make_prints_every_chore():
-    targets = re.findall(r"^([a-z]+):.*## ", (HOUSE / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):.*## ", (HOUSE / "Makefile").read_text(), re.MULTILINE)
     phony = re.search(r"\.PHONY: help (.*)", (HOUSE / "Makefile").read_text())[1].split()
 
     assert set(phony) | {"help"} == set(targets)
@@ -163,7 +192,7 @@ def test_the_extras_are_those_that_are_promised():
 
     assert set(project["optional-dependencies"]) == {
         "server", "worker", "optimizers", "figures", "ray", "mlflow", "optuna", "pandas", "parquet",
-        "sklearn", "tensorboard", "tune", "all", "dev",
+        "sklearn", "tensorboard", "tune", "all", "dev", "soak",
     }  # fmt: skip
 
 
@@ -171,3 +200,12 @@ def test_every_opt_out_of_the_linter_says_why():
     linting = re.search(r"\nignore = \[\n(.*?)\n\]", (HOUSE / "pyproject.toml").read_text(), re.DOTALL)[1]
 
     assert all("  # " in line for line in linting.splitlines())
+
+
+def test_the_animation_of_a_landscape_has_a_picture_for_each_trial_and_is_soon_there():
+    path = DOCS / "images" / "landscape.gif"
+
+    with Image.open(path) as animation:
+        assert animation.n_frames == TRIALS
+    assert path.stat().st_size < 1_500_000
+    assert "](docs/images/landscape.gif)" in (HOUSE / "README.md").read_text()

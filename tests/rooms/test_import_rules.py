@@ -44,6 +44,7 @@ def broken(output):
     return {line.partition(" BROKEN")[0] for line in output.splitlines() if " BROKEN" in line}
 
 
+@pytest.mark.row(282)
 def test_the_rules_hold(house):
     ran = lint(house)
 
@@ -51,6 +52,7 @@ def test_the_rules_hold(house):
     assert "10 kept, 0 broken" in ran.stdout
 
 
+@pytest.mark.row(282)
 @pytest.mark.parametrize(
     ("file", "statement", "rule"),
     [

@@ -23,6 +23,7 @@ def loaded_by(statement):
     return set(ran.stdout.split("loaded:")[1].split())
 
 
+@pytest.mark.row(282)
 def test_importing_thiessen_brings_nothing_heavy():
     assert not loaded_by("import thiessen") & set(HEAVY)
 

@@ -31,6 +31,7 @@ NETWORKS_NOT_BUILT = (
     "adversarial", "texture", "residual", "short-term memory", "echo-state", "Boltzmann", "sum-product",
 )  # fmt: skip
 HELD_BACK = ("drop-out", "size of weights")
+RELATIVES = ("FANG", "metric-free natural gradient", "natural policy gradient")
 NOT_SAMPLED = ("Monte Carlo", "Markov chains", "average gradient", "variance-reduced")
 
 
@@ -76,6 +77,10 @@ def test_the_link_of_a_named_network_is_the_one_it_has(name):
     [
         *(pytest.param("Ideas beside the methods", w, marks=pytest.mark.row(33)) for w in SIDE_IDEAS),
         *(pytest.param("Ways to hold a network back", w, marks=pytest.mark.row(46)) for w in HELD_BACK),
+        *(
+            pytest.param("Relatives of the natural gradient", w, marks=pytest.mark.row(144))
+            for w in RELATIVES
+        ),
         *(
             pytest.param("Networks that are not built", w, marks=pytest.mark.row(34))
             for w in NETWORKS_NOT_BUILT

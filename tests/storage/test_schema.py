@@ -8,7 +8,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
 from app.storage import DatabaseUnavailable, open_store
-from app.storage.schema import _migrations, prepare, revisions, upgrade
+from app.storage.schema import _migrations, must_fit, prepare, revisions, upgrade
 from app.storage.tables import metadata
 
 
@@ -75,12 +75,40 @@ def test_preparing_twice_changes_nothing(store):
     assert revision == revisions()[-1]
 
 
+def said_to_be(store, revision, oldest):
+    """Let the database be at an unknown schema, for servers that know `oldest` or a later one."""
+
+    def step(tx):
+        tx.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
+        tx.execute(text("UPDATE schema_range SET oldest = :it"), {"it": oldest})
+
+    store.write(step)
+
+
 @pytest.mark.parametrize("attempt", [prepare, upgrade])
 def test_a_schema_of_a_newer_version_or_another_program_is_refused_with_the_remedy(store, attempt):
-    store.write(lambda tx: tx.execute(text("UPDATE alembic_version SET version_num = '9999'")).rowcount)
+    said_to_be(store, "9999", "9998")
 
     with pytest.raises(DatabaseUnavailable, match=r"upgrade this server.*another program"):
         attempt(store)
+
+
+def test_a_newer_schema_that_lets_servers_of_this_one_go_on_is_taken_and_never_migrated(store):
+    said_to_be(store, "9999", revisions()[-1])
+
+    prepare(store)
+
+    assert store.read(must_fit) == "9999"
+    with pytest.raises(DatabaseUnavailable, match="upgrade this server"):
+        upgrade(store)
+
+
+def test_a_newer_schema_that_does_not_say_who_may_go_on_is_refused(store):
+    said_to_be(store, "9999", revisions()[-1])
+    store.write(lambda tx: tx.execute(text("DROP TABLE schema_range")).rowcount)
+
+    with pytest.raises(DatabaseUnavailable, match="upgrade this server"):
+        prepare(store)
 
 
 def test_a_file_that_is_no_database_is_refused_with_a_sentence(tmp_path):

@@ -1,4 +1,6 @@
 import asyncio
+import os
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -9,6 +11,7 @@ import pytest
 from sqlalchemy import func, insert, select, text, update
 
 from app.storage import DatabaseUnavailable, ReadTooLong, open_store
+from app.storage.prepared import Prepared
 from app.storage.schema import prepare
 from app.storage.tables import clock as clock_table
 from app.storage.tables import now, observations, studies
@@ -38,12 +41,14 @@ def test_what_a_step_raises_reaches_its_caller_and_undoes_only_that_step(store):
     assert count(store, studies) == 1
 
 
+@pytest.mark.row(250)
 def test_an_answer_is_given_only_after_the_commit(store):
     name = store.write(lambda tx: add_study(tx, "s"))
 
     assert store.read(lambda tx: tx.execute(select(studies.c.name)).scalar_one()) == name
 
 
+@pytest.mark.row(250)
 def test_many_writers_lose_nothing(store):
     def add(number):
         return store.write(lambda tx: add_study(tx, f"s{number}"))
@@ -75,6 +80,7 @@ def test_a_moved_clock_moves_every_now(store, clock):
     assert count(store, clock_table) == 1
 
 
+@pytest.mark.row(250)
 def test_a_second_owner_of_a_sqlite_file_is_told_the_remedy(tmp_path):
     store = open_store(f"sqlite:///{tmp_path}/one.db")
     with pytest.raises(DatabaseUnavailable, match=r"Another server owns .*one\.db.*PostgreSQL"):
@@ -444,6 +450,23 @@ def test_a_connection_that_is_cut_within_a_group_costs_nobody_an_error(two_serve
     assert added == ["a", "cut", "b"]
     assert len(runs) == 2
     assert count(store, studies) == 3
+
+
+def test_a_connection_that_ends_without_a_word_costs_nobody_an_error(two_servers):
+    store, _ = two_servers
+    asked = Prepared(select(func.count()).select_from(studies))
+    runs = []
+
+    def cut(tx):
+        asked.one(tx, {})
+        runs.append(tx.connection.driver_connection.fileno())
+        if len(runs) == 1:
+            with socket.socket(fileno=os.dup(runs[0])) as line:
+                line.shutdown(socket.SHUT_RDWR)
+        return asked.one(tx, {})
+
+    assert asyncio.run(store.written(cut)) == (0,)
+    assert len(runs) == 2
 
 
 def test_a_step_that_is_cut_off_at_its_commit_is_told_and_not_run_again(two_servers):

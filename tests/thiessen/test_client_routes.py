@@ -170,6 +170,13 @@ def test_a_comparison_is_planned_created_trained_and_reported(server):
     assert "\\begin{tabular}" in server.report_as("c", "latex")
     assert server.report_as("c", "csv").startswith("table,arm,")
     assert server.profile(["c"]).comparisons == ["c"]
+    drawn = server.comparison_figure("c", "expected", theme="dark")
+    assert drawn["data"]
+    assert (
+        drawn
+        == server.comparison_figure("c", "expected", theme="dark")
+        != server.comparison_figure("c", "expected")
+    )
 
 
 def test_comparisons_are_listed_changed_and_deleted(server):

@@ -48,6 +48,12 @@ def run(*arguments):
     return CliRunner().invoke(build(), [str(argument) for argument in arguments])
 
 
+@pytest.mark.parametrize("command", [(), ("best",), ("study",), ("study", "create")])
+def test_help_is_had_by_the_short_option_too(command):
+    assert run(*command, "-h").output == run(*command, "--help").output
+    assert run(*command, "-h").exit_code == 0
+
+
 def test_the_list_of_commands_is_complete():
     app = typer.main.get_command(build())
     names = {(name,) for name, command in app.commands.items() if not hasattr(command, "commands")} | {
@@ -99,6 +105,17 @@ def test_the_progress_and_the_best_of_a_study_are_shown(server, tmp_path):
     assert "│  0.5 │" not in best
 
 
+def test_a_study_whose_task_nobody_offers_is_created_and_says_so(server, tmp_path):
+    server.register("w", WorkerSpec(incarnation="i", tasks=[OfferedTask(name="classifier")]))
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY.replace('task = "t"', 'task = "clasifier"'))
+
+    said = run("study", "create", file, "--server", server.url).output
+
+    assert "Study s is active: 2 trials of task clasifier." in said
+    assert "No worker has registered task 'clasifier' yet; the nearest is 'classifier'." in said
+
+
 def test_where_large_values_are_good_the_value_stands_beside_the_loss(server, tmp_path):
     file = tmp_path / "study.toml"
     file.write_text('direction = "maximize"' + STUDY)
@@ -121,9 +138,9 @@ def test_where_large_values_are_good_the_value_stands_beside_the_loss(server, tm
     ("text", "said"),
     [
         ("name = = 1\n", "cannot be parsed: .*line 1"),
-        ("name = 's'", "task: Field required"),
+        ("name = 's'", "task: is missing"),
         (STUDY.replace("float", "flaot"), "space.x: .*'flaot'"),
-        (STUDY.replace("max_trials = 2", "max_trials = 0"), "max_trials: .*greater than or equal to 1"),
+        (STUDY.replace("max_trials = 2", "max_trials = 0"), "max_trials: is at least 1; got 0"),
     ],
 )
 def test_a_wrong_study_file_is_refused_naming_the_place(tmp_path, text, said):
@@ -176,10 +193,10 @@ def test_a_port_in_use_and_a_wrong_database_end_serve_with_a_sentence(programs, 
 
 
 def test_the_schema_is_upgraded_by_hand_too(database):
-    from app.storage.schema import revisions
+    from app.storage.schema import OLDEST, revisions
 
     assert run("db", "upgrade", "--database", database).output == (
-        f"The database is at schema {revisions()[-1]}.\n"
+        f"The database is at schema {revisions()[-1]}, for servers that know {OLDEST} or a later one.\n"
     )
 
 

@@ -11,8 +11,8 @@ from thiessen import contract, errors
 from thiessen.contract import optuna, studies
 from thiessen.contract import space as wire
 from thiessen.contract.leases import Metric
-from thiessen.contract.studies import EXAMPLE, Strategy
-from thiessen.contract.words import Request, Scalar
+from thiessen.contract.studies import EXAMPLE, Strategy, StudyChanges
+from thiessen.contract.words import Changes, NeverNull, Request, Scalar
 from thiessen.search.settings import strategy_from_json
 from thiessen.space import KINDS, Boolean, Categorical, Float, Int, Ordinal, Space, SpaceError
 
@@ -231,3 +231,17 @@ def test_a_refusal_of_a_newer_server_is_still_a_refusal():
     error = errors.refusal("invented-later", "Do this.")
     assert type(error) is errors.Refused
     assert str(error) == "Do this."
+
+
+@pytest.mark.parametrize("changes", Changes.__subclasses__())
+def test_changes_change_something_and_null_stands_only_where_it_means_something(changes):
+    with pytest.raises(ValidationError, match="there is nothing to change"):
+        changes()
+    for name, field in changes.model_fields.items():
+        if any(isinstance(note, NeverNull) for note in field.metadata):
+            with pytest.raises(ValidationError, match=f"{name} cannot be null"):
+                changes(**{name: None})
+
+
+def test_some_limits_of_a_study_are_taken_away_by_null():
+    assert StudyChanges(deadline=None, target=None).model_fields_set == {"deadline", "target"}

@@ -1,7 +1,9 @@
 """The command that looks at all that is needed, and says what to do."""
 
 import json
+import os
 import shutil
+import socket
 import threading
 from collections import namedtuple
 from contextlib import contextmanager
@@ -15,14 +17,17 @@ import pytest
 from sqlalchemy import text
 from typer.testing import CliRunner
 
+from app.storage import open_store
 from tests.conftest import address_of, wait_until
 from thiessen.cli import doctor
 from thiessen.cli.checks import Finding, on_disk
 from thiessen.cli.main import build
 from thiessen.cli.own_checks import _of_extra
 from thiessen.client import Client
-from thiessen.contract import CONTRACT, CONTRACT_HEADER
+from thiessen.contract import CONTRACT, CONTRACT_HEADER, Loss, OfferedTask, StudySpec, WorkerSpec
+from worker.spool import Result, Spool, usual_folder
 
+SPACE = {"x": {"type": "float", "low": 0.0, "high": 1.0}}
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
 
 
@@ -34,6 +39,7 @@ def home(tmp_path, monkeypatch):
         monkeypatch.setenv(name, str(tmp_path / name))
     for name in ("THIESSEN_SERVER", "THIESSEN_DATABASE", "THIESSEN_TOKEN", "THIESSEN_DATA_DIR"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("THIESSEN_PORT", "0")  # the usual one may be somebody else's
 
 
 def examined(*arguments, code=0):
@@ -47,6 +53,7 @@ def test_where_nothing_is_wrong_all_is_well(server, database):
     found = examined("--server", server.url, "--database", database)
     assert {each["state"] for each in found.values()} == {"ok"}
     assert found.keys() >= {"version", "packages", "server", "contract", "clock", "token", "database"}
+    assert found.keys() >= {"workers", "studies", "spool"}
     assert found.keys() >= {"devices", "tasks", "data sets", "worker's folder", "this folder"}
     assert "classifier" in found["tasks"]["told"]
     assert found["token"]["told"] == "none is needed."
@@ -59,6 +66,7 @@ def test_nothing_has_to_be_there_and_nothing_is_made(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.row(263)
 def test_people_get_a_line_for_each_check_with_what_to_do():
     said = CliRunner().invoke(build(), ["doctor", "--database", "sqlite:///no.db"])
     assert said.exit_code == 1
@@ -73,6 +81,73 @@ def test_a_schema_of_another_version_is_a_fault(store, database):
     found = examined("--database", database, code=1)["database"]
     assert found["state"] == "fault"
     assert "Run: thiessen db upgrade" in found["told"]
+
+
+def test_a_schema_that_no_version_here_knows_is_a_fault(store, database):
+    store.write(lambda tx: tx.execute(text("UPDATE schema_range SET oldest = '9999'")))
+    store.write(lambda tx: tx.execute(text("UPDATE alembic_version SET version_num = '9999'")))
+    found = examined("--database", database, code=1)["database"]
+    assert found["state"] == "fault"
+    assert "upgrade this server" in found["told"]
+
+
+def test_a_database_that_this_user_may_not_write_is_a_fault(store, tmp_path, monkeypatch):
+    del store
+    file = tmp_path / "theirs.db"
+    open_store(f"sqlite:///{file}").close()
+    monkeypatch.setattr("os.access", lambda path, _: Path(path) != file)
+    found = examined("--database", f"sqlite:///{file}", code=1)["database"]
+    assert found["state"] == "fault"
+    assert "cannot be written by user" in found["told"]
+
+
+def test_a_port_that_somebody_has_is_told(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("THIESSEN_PORT", str(taken.getsockname()[1]))
+        found = examined()["port"]
+    assert found["state"] == "warning"
+    assert "Address already in use" in found["told"]
+    assert "--port" in found["cure"]
+
+
+def test_a_study_for_which_nobody_works_is_told_and_so_is_that_there_is_no_worker(server):
+    assert examined("--server", server.url)["workers"]["state"] == "ok"
+    server.create_study(StudySpec(name="lonely", task="classifer", space=SPACE, max_trials=2))
+
+    found = examined("--server", server.url)
+
+    assert found["workers"]["told"].startswith("0 of 0 were heard")
+    assert found["workers"]["cure"].endswith(f"thiessen worker --server {server.url}")
+    assert found["studies"]["told"].startswith("lonely: No worker has registered task 'classifer' yet")
+    assert {found[check]["state"] for check in ("workers", "studies")} == {"warning"}
+
+
+def test_a_worker_that_was_heard_is_one(server):
+    task = OfferedTask(name="train", version="1")
+    server.register("node-1", WorkerSpec(incarnation="monday", tasks=[task]))
+    server.create_study(StudySpec(name="s", task="train", space=SPACE, max_trials=2))
+
+    found = examined("--server", server.url)
+
+    assert (found["workers"]["state"], found["workers"]["told"][:6]) == ("ok", "1 of 1")
+    assert found["studies"]["told"].startswith("s: No worker has asked for task 'train' since")
+
+
+def test_results_that_wait_for_their_server_are_told_when_they_have_waited_for_long():
+    spool = Spool(usual_folder())
+    for number in range(2):
+        ending = Loss(loss=0.5)
+        there = "http://head-node:8000"
+        spool.keep(Result(server=there, lease_id=f"l{number}", name=f"s/{number}", ending=ending))
+    assert examined()["spool"]["state"] == "ok"
+    for file in usual_folder().iterdir():
+        os.utime(file, (0, 0))
+
+    found = examined()["spool"]
+
+    assert found["state"] == "warning"
+    assert found["told"].endswith("2 for http://head-node:8000.")
+    assert found["cure"] == "A worker delivers them: thiessen worker --server http://head-node:8000"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +268,7 @@ def test_packages_are_there_and_new_enough(extra, packages, state, said):
     found = _of_extra(extra, packages)
     assert found.state == state
     assert said in found.told
-    assert state == "ok" or found.cure.startswith("pip install --upgrade 'thiessen")
+    assert state == "ok" or found.cure.startswith("pip install 'thiessen")
 
 
 @pytest.mark.parametrize(

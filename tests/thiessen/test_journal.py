@@ -30,6 +30,7 @@ def test_what_was_kept_is_read_back(tmp_path: Path) -> None:
         assert journal.entries == LINES
 
 
+@pytest.mark.row(239)
 @given(cut=st.integers(min_value=0))
 def test_whatever_is_cut_off_the_end_the_whole_lines_before_it_are_read(
     cut: int, tmp_path_factory: pytest.TempPathFactory
@@ -54,6 +55,7 @@ def test_a_damaged_line_is_named(line: bytes, tmp_path: Path) -> None:
         Journal(path)
 
 
+@pytest.mark.row(239)
 def test_two_processes_do_not_write_one_journal(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     script = f"""

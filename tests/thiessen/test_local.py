@@ -50,6 +50,7 @@ def record(path: Path) -> Record:
     return Record.from_json(document, KNOWN)
 
 
+@pytest.mark.row(238)
 def test_ten_lines_find_a_good_config(tmp_path: Path) -> None:
     study = minimize(bowl, SPACE, trials=60, journal=tmp_path / "bowl.jsonl")
     assert study.ended == study.max_trials == 60
@@ -63,8 +64,55 @@ def test_the_journal_is_named_after_the_objective(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     minimize(bowl, SPACE, trials=2)
     assert (tmp_path / "bowl.jsonl").exists()
-    minimize(lambda _: 1.0, SPACE, trials=2)
-    assert (tmp_path / "lambda.jsonl").exists()
+
+
+def test_a_lambda_has_no_journal_that_another_one_would_go_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(ValueError, match=r"a lambda has no name for a journal.*journal=None"):
+        minimize(lambda _: 1.0, SPACE, trials=2)
+
+    assert minimize(lambda _: 1.0, SPACE, trials=2, journal=None).ended == 2
+    assert minimize(lambda _: 1.0, SPACE, trials=2, journal="runs/one.jsonl").ended == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+@pytest.mark.parametrize("trials", [0, -1, "5", 2.0])
+def test_a_number_of_trials_that_is_none_is_refused(trials: Any) -> None:
+    with pytest.raises(ValueError, match="trials is how many there will be in all, an integer from 1"):
+        minimize(bowl, SPACE, trials=trials, journal=None)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "1", 2**53])
+def test_a_seed_that_is_none_is_refused(seed: Any) -> None:
+    with pytest.raises(ValueError, match="seed is what decides every proposal, an integer from 0"):
+        minimize(bowl, SPACE, trials=2, seed=seed, journal=None)
+
+
+@pytest.mark.parametrize("value", ["0.3", None, {"loss": 0.3}, (0.3, 1)])
+def test_an_objective_that_returns_no_number_is_told_so(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"which is no number. Does the objective return its value"):
+        minimize(lambda _: value, SPACE, trials=2, journal=None)
+
+
+def test_a_study_that_cannot_begin_leaves_no_journal_behind(tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match=r"mistyped is new: give the space.*name a journal that is there"):
+        open_study(tmp_path / "mistyped.jsonl")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_no_trial_is_left_the_bar_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "bowl.jsonl"
+    minimize(bowl, SPACE, trials=2, journal=path, progress=True)
+    assert "none is left to try" not in capsys.readouterr().err
+
+    minimize(bowl, SPACE, trials=2, journal=path, progress=True)
+
+    told = " ".join(capsys.readouterr().err.split())
+    assert "All 2 trials of bowl have ended before: none is left to try." in told
 
 
 @pytest.mark.row(8)
@@ -120,6 +168,7 @@ def test_a_space_without_a_config_left_ends_the_study() -> None:
         study.ask()
 
 
+@pytest.mark.row(238)
 def test_more_trials_go_on_where_fewer_ended(tmp_path: Path) -> None:
     path = tmp_path / "bowl.jsonl"
     minimize(bowl, SPACE, trials=10, journal=path)

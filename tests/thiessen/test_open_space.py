@@ -52,6 +52,7 @@ def proposals(path: Path) -> list[Any]:
     return [entry["trial"] for entry in lines(path) if "trial" in entry]
 
 
+@pytest.mark.row(241)
 def test_a_program_says_what_it_searches_while_it_runs() -> None:
     study = minimize(branching, trials=60, journal=None)
     assert set(study.space.dimensions) == {"lr", "deep", "layers"}
@@ -73,6 +74,7 @@ def test_a_trial_has_what_was_asked_for_and_no_more() -> None:
             trial["deep"]
 
 
+@pytest.mark.row(241)
 def test_once_it_is_known_an_open_space_is_searched_as_a_declared_one(tmp_path: Path) -> None:
     space = Space(lr=Float(1e-4, 1.0, log=True), n=Int(1, 8), opt=Categorical(("sgd", "adam")))
 

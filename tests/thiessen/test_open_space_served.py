@@ -34,6 +34,7 @@ def mismatches(client, name):
     return [each for found in record.replay() for each in found]
 
 
+@pytest.mark.row(241)
 def test_a_server_proposes_what_a_journal_would(inside):
     with inside.open_study("mine", "open", trials=40, seed=5) as study:
         study.optimize(branching)

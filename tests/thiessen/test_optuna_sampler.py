@@ -50,6 +50,7 @@ def test_no_case_of_theirs_is_left_out():
     assert cases(TestTheirRandomSampler) <= cases(TestThiessenSampler)
 
 
+@pytest.mark.row(277)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_strategy_searches(strategy):
     study = optuna.create_study(sampler=ThiessenSampler(strategy, seed=0))

@@ -162,6 +162,7 @@ def stands(storage, study_id):
     ]  # fmt: skip
 
 
+@pytest.mark.row(277)
 @settings(
     max_examples=15,
     phases=(Phase.explicit, Phase.generate),

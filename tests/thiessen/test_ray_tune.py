@@ -46,6 +46,7 @@ def tried(search, numbers, train=loss):
     return configs
 
 
+@pytest.mark.row(279)
 def test_its_proposals_are_those_of_a_study_told_the_same():
     study = open_study(None, OURS, trials=50)
     for config in tried(searching(), range(30)):

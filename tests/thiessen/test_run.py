@@ -57,6 +57,7 @@ def bowl(trial):
     return trial["lr"] + (trial["layers"] - 3) ** 2
 
 
+@pytest.mark.row(240)
 def test_a_program_is_searched_as_a_function_is_and_gone_on_with():
     train = script(BOWL)
     said = run("--trials", 8, train, *DIMENSIONS)
@@ -170,6 +171,15 @@ def test_failures_among_values_are_told_and_nothing_ends():
     assert "The last failure: it exited with 1:\nbad" in said
 
 
+def test_what_a_failed_program_printed_is_told_without_colours_and_steers_no_terminal():
+    rubbish = r"printf 'a \033[31mred\033[0m \033]0;title\007 \377 word\n' >&2"
+    train = script(f"[ $(( THIESSEN_TRIAL % 4 )) = 0 ] && echo 1 && exit; {rubbish}; exit 1")
+
+    said = run("--trials", 8, train, "--x", "int(1,99)")
+
+    assert "it exited with 1:\na red \\x1b]0;title\\x07 \ufffd word" in said
+
+
 def test_nothing_that_succeeds_is_no_success():
     said = run("--trials", 2, script("exit 80"), "--x", "int(1,8)", code=1)
     assert "2 of 2 trials have ended (2 diverged).\nNone has succeeded." in said
@@ -209,7 +219,7 @@ def test_what_trials_print_can_be_kept():
         (["./nothing", "--x", "int(1,8)"], "there is no program './nothing' here"),
         (["plain.py", "--x", "int(1,8)"], "as in thiessen run python ./plain.py"),
         (["./nameless", "--x", "int(1,8)"], "cannot start ./nameless: Exec format error"),
-        (["./train.sh"], "there is nothing to search"),
+        (["./train.sh"], "1e-5,1,log)'. There are float, int, choice, ordinal, boolean, flag"),
         (["--study", "s", "./train.sh", "--x", "int(1,8)"], "--study names a study on a server"),
         (
             ["--server", "http://127.0.0.1:1", "--journal", "j", "./train.sh", "--x", "int(1,8)"],

@@ -32,6 +32,7 @@ def searches():
     ]
 
 
+@pytest.mark.row(278)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("estimator", "given"), searches(), ids=lambda each: type(each).__name__)
 def test_scikit_learns_own_suite_finds_nothing_that_it_does_not_find_in_its_own_search(estimator, given):
@@ -49,6 +50,7 @@ def test_scikit_learns_own_suite_finds_nothing_that_it_does_not_find_in_its_own_
     assert sum(status == "passed" for _, status in ours) > 45
 
 
+@pytest.mark.row(278)
 def test_it_takes_what_randomized_search_takes_and_answers_alike():
     given = {"C": stats.loguniform(1e-3, 1e3), "fit_intercept": [True, False]}
     ours, theirs = (

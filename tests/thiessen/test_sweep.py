@@ -69,6 +69,7 @@ def searched(made):
     return make
 
 
+@pytest.mark.row(280)
 def test_a_sweep_file_is_a_study(made):
     spec = made()
 
@@ -138,6 +139,7 @@ def test_brackets_below_a_last_step_begin_at_the_first(made):
     assert made(min_iter="max_iter: 27\n  s: 2").stopping.min_step == 3
 
 
+@pytest.mark.row(280)
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
@@ -159,8 +161,8 @@ def test_brackets_below_a_last_step_begin_at_the_first(made):
         ({"values": "sigma: 1"}, r"line 20, .*nesterov: .*distribution: uniform"),
         ({"type": "type: envelope"}, r"line 23, early_terminate.type: is hyperband"),
         ({"min_iter": "eta: 1.5"}, r"line 24, early_terminate.eta: is an integer from 2"),
-        ({"run_cap": "run_cap: many"}, r"line 9, run_cap: Input should be a valid integer"),
-        ({"goal": "goal: up"}, r"line 7, metric.goal: Input should be 'minimize' or 'maximize'"),
+        ({"run_cap": "run_cap: many"}, 'line 9, run_cap: is an integer; got "many"'),
+        ({"goal": "goal: up"}, r"line 7, metric.goal: is 'minimize' or 'maximize'; got .up."),
         ({"description": "controller: {type: local}"}, r"line 3, controller: is not known of a sweep"),
         ({"description": "command: ['${args_json}']"}, r"line 3, command.0: .*THIESSEN_CONFIG"),
     ],

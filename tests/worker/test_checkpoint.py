@@ -40,6 +40,7 @@ def test_without_a_checkpoint_nothing_changes_and_the_step_is_zero(keeping):
     assert torch.equal(model.weight, a_model(1).weight)
 
 
+@pytest.mark.row(272)
 def test_every_random_number_after_a_restore_is_the_one_that_followed(keeping):
     batches = torch.Generator().manual_seed(5)
     keeping().save(1, batches=batches)
@@ -63,6 +64,7 @@ def test_the_last_two_are_kept_and_the_last_is_taken(keeping, tmp_path):
     assert keeping().restore(model=a_model(0)) == 10
 
 
+@pytest.mark.row(272)
 @pytest.mark.parametrize(
     "damage", [lambda whole: whole[: len(whole) // 2], lambda whole: whole[:-1] + b"!", lambda _: b""]
 )
@@ -92,6 +94,7 @@ def test_a_checkpoint_cut_short_by_a_kill_leaves_the_one_before(keeping, monkeyp
     assert keeping().restore(model=a_model(0)) == 1
 
 
+@pytest.mark.row(272)
 def test_what_is_loaded_is_never_run(keeping, tmp_path):
     class Evil:
         def __reduce__(self):

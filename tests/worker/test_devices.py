@@ -43,17 +43,20 @@ def test_what_a_study_may_require_of_a_device_is_told(monkeypatch):
     assert described("cpu") == Slot(name="cpu", gpus=0)
 
 
+@pytest.mark.row(274)
 def test_one_slot_may_span_all_gpus_of_a_machine():
     assert joined(["cuda:0", "cuda:1"]) == "cuda:0+1"
     assert joined(["cuda:0"]) == "cuda:0"
     assert joined(["cpu"]) == "cpu"
 
 
+@pytest.mark.row(274)
 def test_slots_share_the_cores():
     assert threads(10**6) == 1
     assert threads(1) >= threads(2) >= 1
 
 
+@pytest.mark.row(274)
 def test_a_child_sees_the_gpus_of_its_slot_alone_by_their_own_names():
     assert visible("cuda:0+1", None) == "0,1"
     assert visible("cuda:1", "GPU-a, GPU-b") == "GPU-b"  # the numbers are those that this process sees

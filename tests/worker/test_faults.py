@@ -54,6 +54,7 @@ BREAKS = {  # of each task: the kind, what the message says, and what the traceb
 }
 
 
+@pytest.mark.row(271)
 def test_however_a_training_breaks_its_kind_and_place_are_told_and_the_slots_go_on(server, work, a_study):
     for task in BREAKS:
         server.create_study(a_study(task))

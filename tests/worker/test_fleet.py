@@ -54,6 +54,7 @@ def kept(fleet):
     assert not faults
 
 
+@pytest.mark.row(275)
 def test_slots_are_placed_by_ray_and_the_trial_of_a_lost_node_is_tried_again(
     database, programs, a_study, cluster, tmp_path
 ):

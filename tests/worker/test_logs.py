@@ -50,6 +50,7 @@ def test_people_read_a_line_that_is_not_wrapped(said, how):
     assert line.endswith("info    a line of more than twenty characters [bold]\n")
 
 
+@pytest.mark.row(262)
 @pytest.mark.parametrize("form", ["json", "human"])
 def test_no_secret_is_in_a_line(said, form):
     token = "thiessen_" + "a1B2" * 8

@@ -4,6 +4,8 @@ import threading
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
+import pytest
+
 from tests.conftest import wait_until
 from tests.worker.conftest import CPU, STRANGE_TASKS, a_lease, terms
 from thiessen.contract import (
@@ -28,6 +30,7 @@ def is_training(client, study):
     return client.study(study).counts.running == 1 and client.trial(study, 0).attempts[-1].reports
 
 
+@pytest.mark.row(273)
 def test_a_trial_that_is_pruned_ends_with_the_last_value_it_reported(server, work, a_study, slow_study):
     rule = {"rule": "threshold", "metric": "x", "threshold": 0.0}
     server.create_study(a_study("takes", space=slow_study.model_dump()["space"], stopping=rule))
@@ -55,6 +58,7 @@ def test_a_trial_of_a_stopped_study_is_given_back_and_the_worker_goes_on(server,
     assert worker.poll() is None
 
 
+@pytest.mark.row(273)
 def test_a_drained_worker_finishes_what_it_trains_and_ends(server, work, a_study):
     space = a_study("takes").model_dump()["space"] | {"seconds": {"type": "float", "low": 4.0, "high": 4.0}}
     server.create_study(a_study("takes", max_trials=2, space=space))

@@ -37,6 +37,7 @@ def is_training(client, study):
     return client.study(study).counts.running == 1 and client.trial(study, 0).attempts[0].reports
 
 
+@pytest.mark.row(270)
 def test_an_outage_of_five_leases_loses_no_attempt_and_stops_no_training(
     serve, work, a_study, results, tmp_path
 ):

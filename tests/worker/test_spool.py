@@ -45,6 +45,7 @@ def spool(tmp_path):
     return Spool(tmp_path / "results")
 
 
+@pytest.mark.row(270)
 def test_what_is_kept_is_found_by_another_process_as_it_was(spool, tmp_path):
     kept = [a_result(ending, str(number) * 32) for number, ending in enumerate(ENDINGS)]
     for result in kept:
@@ -54,6 +55,7 @@ def test_what_is_kept_is_found_by_another_process_as_it_was(spool, tmp_path):
     assert Spool(tmp_path / "results").left(SERVER) == kept
 
 
+@pytest.mark.row(270)
 def test_only_its_owner_can_read_a_result(spool, tmp_path):
     spool.keep(a_result())
 

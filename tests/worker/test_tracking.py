@@ -65,6 +65,7 @@ def same(found, expected):
     return [(step, repr(value)) for step, value in found] == [(step, repr(value)) for step, value in expected]
 
 
+@pytest.mark.row(276)
 def test_tensorboard_reads_config_curve_and_outcome_of_each_attempt(tmp_path):
     with Tracking(chosen([f"tensorboard:{tmp_path}"])) as tracking:
         for number, (ending, *_) in enumerate(ENDINGS):
@@ -86,6 +87,7 @@ def test_tensorboard_reads_config_curve_and_outcome_of_each_attempt(tmp_path):
         assert text == f"{outcome} {message}".rstrip()
 
 
+@pytest.mark.row(276)
 @pytest.mark.filterwarnings("ignore")  # of MLflow, which does without its server here
 def test_mlflow_reads_params_curve_and_outcome_of_each_attempt(tmp_path):
     from mlflow.tracking import MlflowClient
@@ -164,6 +166,7 @@ def test_a_tracker_that_fails_is_warned_of_once_an_attempt_and_harms_no_other(ca
     assert [type(event) for event in keeping.events] == [Began, *[Reported] * len(CURVE), Ended] * 2
 
 
+@pytest.mark.row(276)
 def test_a_tracker_that_hangs_holds_up_nobody_and_takes_a_bounded_room(caplog, monkeypatch):
     monkeypatch.setattr(module, "MOST_WAITING", 10)
     monkeypatch.setattr(module, "CLOSE_SECONDS", 0.05)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from thiessen.cli.dimensions import is_flag, is_meant, read, written
+from thiessen.cli.dimensions import KINDS, is_flag, is_meant, read, written
 from thiessen.cli.failure import CommandFailed
 from thiessen.space import Config, Dimension, Space, SpaceError
 
@@ -137,7 +137,7 @@ class _Reading:
         if not self.dimensions:
             raise CommandFailed(
                 "there is nothing to search. Write a dimension in the place of a value, as in "
-                "thiessen run ./train.py --lr 'float(1e-5,1,log)'."
+                f"thiessen run ./train.py --lr 'float(1e-5,1,log)'. There are {', '.join(KINDS)}."
             )
         try:
             space = Space(**self.dimensions)

@@ -135,7 +135,7 @@ def _address(server: Process) -> str:
     try:
         return address(server)
     except CommandFailed as failure:
-        if server.ended is None:
+        if "Cannot listen" not in server.said():
             raise
         raise CommandFailed(f"{failure} With make, choose a port by: make demo PORT=8010") from failure
 

@@ -35,6 +35,7 @@ def build() -> typer.Typer:
         name="thiessen",
         help="Hyperparameter search by biased random search, with second-order optimizers.",
         no_args_is_help=True,
+        context_settings={"help_option_names": ["--help", "-h"]},
         pretty_exceptions_enable=False,
     )
     commands.callback(invoke_without_command=True)(_options)

@@ -16,6 +16,8 @@ TAIL_LINES: Final = 20
 LONGEST_TAIL: Final = 4000  # characters
 LONGEST_OUTPUT: Final = 2**20  # bytes at its end, in which the value is looked for
 
+COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
 _NUMBER: Final = r"[+-]?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
 USUAL: Final = re.compile(
     rf"^[ \t]*(?:(?:loss|value)[ \t]*[:=][ \t]*)?({_NUMBER})[ \t]*$", re.IGNORECASE | re.MULTILINE
@@ -43,7 +45,7 @@ def value(result: Path, output: Path, pattern: re.Pattern[str]) -> float | None:
 def tail(*files: Path) -> str:
     """Return the last lines of the first file that has any, as the end of a sentence."""
     for file in files:
-        if lines := _end(file).strip().splitlines()[-TAIL_LINES:]:
+        if lines := COLOUR.sub("", _end(file)).strip().splitlines()[-TAIL_LINES:]:
             return ":\n" + "\n".join(lines)[-LONGEST_TAIL:]
     return ""
 

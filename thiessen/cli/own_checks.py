@@ -3,7 +3,7 @@
 import platform
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -15,8 +15,13 @@ from thiessen.version import __version__
 if TYPE_CHECKING:
     import httpx
 
+    from thiessen.contract import Study, WorkerAnswer
+
 ANSWER_SECONDS: Final = 10.0
 CLOCK_SECONDS: Final = 5.0  # that clocks may differ
+GONE_SECONDS: Final = 300.0  # of silence, after which a server takes a worker for gone
+MOST_STUDIES: Final = 100  # that are looked at, the newest first
+MOST_TOLD: Final = 3
 NOT_FOR_USERS: Final = ("all", "dev")
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)(?:\[[^\]]*\])?(?:>=([\d.]+))?(?:.*extra == ['\"](\w+)['\"])?")
 
@@ -52,7 +57,7 @@ def _of_extra(extra: str, packages: dict[str, str]) -> Finding:
         if found is not None and _numbers(found) < _numbers(packages[name])
     ]
     check = f"packages [{extra}]" if extra else "packages"
-    cure = f"pip install --upgrade 'thiessen{f'[{extra}]' if extra else ''}'"
+    cure = f"pip install 'thiessen{f'[{extra}]' if extra else ''}'"
     if extra and len(missing) == len(packages):
         return Finding(check, "ok", "not installed.", cure)
     if missing or old:
@@ -93,8 +98,9 @@ def _server(address: str, token: str | None) -> Iterator[Finding]:
         return
     yield _ready(address, answer)
     yield _contract(int(theirs), CONTRACT)
-    yield _clock(answer, begun + took / 2, took)
-    yield _token(url, token)
+    time_there = _time_of(answer)
+    yield _clock(time_there, begun + took / 2, took)
+    yield from _work(url, token, time.time() if time_there is None else time_there)
 
 
 def _ready(address: str, answer: "httpx.Response") -> Finding:
@@ -118,10 +124,8 @@ def _contract(theirs: int, ours: int) -> Finding:
     return Finding("contract", "fault", told, cure)
 
 
-def _clock(answer: "httpx.Response", now: float, took: float) -> Finding:
-    try:
-        theirs = parsedate_to_datetime(answer.headers["Date"]).timestamp() + 0.5  # it is cut to whole seconds
-    except (KeyError, ValueError):
+def _clock(theirs: float | None, now: float, took: float) -> Finding:
+    if theirs is None:
         return Finding("clock", "warning", "the server does not tell its time.", "Does a proxy remove Date?")
     differs = theirs - now
     if abs(differs) <= CLOCK_SECONDS + took / 2:
@@ -131,20 +135,54 @@ def _clock(answer: "httpx.Response", now: float, took: float) -> Finding:
     return Finding("clock", "warning", told, cure)
 
 
-def _token(url: str, token: str | None) -> Finding:
+def _time_of(answer: "httpx.Response") -> float | None:
+    try:
+        return parsedate_to_datetime(answer.headers["Date"]).timestamp() + 0.5  # it is cut to whole seconds
+    except (KeyError, ValueError):
+        return None
+
+
+def _work(url: str, token: str | None, now: float) -> Iterator[Finding]:
+    """Yield whether the token is good, and who works for the studies that it may read."""
     from thiessen.client import Client
     from thiessen.errors import Forbidden, ThiessenError, Unauthorized
 
     try:
         with Client(url, token=token, timeout_seconds=ANSWER_SECONDS, retry_pauses=()) as client:
-            client.studies(limit=1)
+            active = client.studies(state="active", limit=MOST_STUDIES).studies
+            workers = client.workers()
     except Unauthorized as error:
         cure = "Set THIESSEN_TOKEN to one that is valid: thiessen token create makes it, beside the server."
-        return Finding("token", "fault", str(error), cure)
+        yield Finding("token", "fault", str(error), cure)
+        return
     except Forbidden as error:
-        return Finding("token", "ok", f"it is valid, and may not read studies: {error}")
+        yield Finding("token", "ok", f"it is valid, and may not read studies: {error}")
+        return
     except ThiessenError as error:
-        return Finding("token", "warning", f"it could not be tried: {error}")
-    return Finding(
-        "token", "ok", "none is needed." if token is None else "it is valid, and may read studies."
-    )
+        yield Finding("token", "warning", f"it could not be tried: {error}")
+        return
+    told = "none is needed." if token is None else "it is valid, and may read studies."
+    yield Finding("token", "ok", told)
+    ours = [study for study in active if not study.is_mirror]
+    yield _workers(workers, url, now, is_wanted=bool(ours))
+    yield _studies(ours)
+
+
+def _workers(workers: "Sequence[WorkerAnswer]", url: str, now: float, *, is_wanted: bool) -> Finding:
+    alive = sum(worker.seen_at.timestamp() > now - GONE_SECONDS for worker in workers)
+    told = f"{alive} of {len(workers)} were heard in the last {GONE_SECONDS / 60:g} minutes."
+    if alive or not is_wanted:
+        return Finding("workers", "ok", told)
+    cure = f"Start one where the trials are to be trained: thiessen worker --server {url}"
+    return Finding("workers", "warning", told, cure)
+
+
+def _studies(active: "Sequence[Study]") -> Finding:
+    """Say which studies have nothing under way though they are not complete."""
+    waiting = [study for study in active if study.waits_for and not study.counts.running]
+    if not waiting:
+        return Finding("studies", "ok", f"{len(active)} are active, and none waits for a worker.")
+    told = " ".join(f"{study.name}: {study.waits_for}" for study in waiting[:MOST_TOLD])
+    more = f" And {len(waiting) - MOST_TOLD} more." if len(waiting) > MOST_TOLD else ""
+    cure = "thiessen task list says who offers what; thiessen worker --task offers another task."
+    return Finding("studies", "warning", f"{told}{more}", cure)

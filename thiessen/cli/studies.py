@@ -48,12 +48,15 @@ def create(
     """
     from thiessen.cli.study_file import read
     from thiessen.cli.sweep import RUN
+    from thiessen.contract.words import TASK
 
     spec = read(file)
     with connected(server) as client:
         study = client.create_study(spec)
         address = client.url
     say(f"Study {study.name} is {study.state}: {study.max_trials} trials of task {study.task}.")
+    if study.waits_for and study.task != TASK:
+        say(study.waits_for)
     if RUN in study.attributes:
         say(f"Try them: thiessen run --server {address} --study {study.name} {study.attributes[RUN]}")
 

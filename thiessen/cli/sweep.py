@@ -14,7 +14,6 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Final
 
 from thiessen.cli.dimensions import spelled
@@ -172,9 +171,6 @@ def _needed(parameter: Mapping[str, Any], key: str, where: Place) -> Any:
 
 def _number(parameter: Mapping[str, Any], key: str, where: Place) -> int | float:
     found = _needed(parameter, key, where)
-    if isinstance(found, str):  # YAML reads 1e-5 as a text: it wants 1.0e-5
-        with suppress(ValueError):
-            found = float(found)
     if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
         raise WrongSweep((*where, key), f"is a number; got {found!r}")
     return found

@@ -2,24 +2,34 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from rich.measure import Measurement
 from rich.table import Table
 
 from thiessen.console import Terminal
 from thiessen.contract import BestConfig, Study, TaskAnswer
 
+WIDEST: Final = 1000
+
 
 def terminal() -> Terminal:
     """Return where to print: as wide as the terminal, or wide enough for anything in a file or a pipe."""
-    return Terminal() if sys.stdout.isatty() else Terminal(width=1000)
+    return Terminal() if sys.stdout.isatty() else Terminal(width=WIDEST)
 
 
 def ranking(best: Sequence[BestConfig], study: str | None) -> Table:
     """Return the best configs as a table, one column for each dimension; of all studies without a name.
 
-    Where the value is not the loss itself, it has a column beside it.
+    Where the value is not the loss itself, it has a column beside it. Seeds are left out where a terminal has
+    no room for them: broken into lines nobody could read them, nor the rest.
     """
+    console, whole = terminal(), _ranking(best, study, has_seed=True)
+    needed = Measurement.get(console, console.options.update(width=WIDEST), whole).maximum
+    return whole if needed <= console.width else _ranking(best, study, has_seed=False)
+
+
+def _ranking(best: Sequence[BestConfig], study: str | None, *, has_seed: bool) -> Table:
     has_value = any(found.value != found.loss for found in best)
     dimensions = list(dict.fromkeys(name for found in best for name in found.config))
     table = Table(title=f"Best configs of {study}" if study else "The best config of each study")
@@ -32,12 +42,14 @@ def ranking(best: Sequence[BestConfig], study: str | None) -> Table:
     table.add_column("trial", justify="right", overflow="fold")
     for name in dimensions:
         table.add_column(name, justify="right", overflow="fold")
-    table.add_column("seed", justify="right", style="dim", overflow="fold")
+    if has_seed:
+        table.add_column("seed", justify="right", style="dim", overflow="fold")
     for found in best:
         cells = [_cell(found.config.get(name, "")) for name in dimensions]
         numbers = [f"{found.loss:.6g}", *([f"{found.value:.6g}"] if has_value else [])]
         named = [found.study] if study is None else []
-        table.add_row(*named, str(found.rank), *numbers, str(found.trial), *cells, str(found.seed))
+        seed = [str(found.seed)] if has_seed else []
+        table.add_row(*named, str(found.rank), *numbers, str(found.trial), *cells, *seed)
     return table
 
 

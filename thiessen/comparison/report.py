@@ -291,7 +291,9 @@ def _says(pairs: Sequence[Pair], checks: Sequence[Check], *, is_complete: bool) 
     shown = [pair for pair in pairs if pair.verdict == "shown"]
     beaten = {pair.better: [each.worse for each in shown if each.better == pair.better] for pair in shown}
     says += [f"{better} beats {listed(worse)} at this budget." for better, worse in beaten.items()]
-    if pairs and not shown:
+    if not pairs:
+        says.append(f"No verdict: it takes {bands.FEWEST} replicates that every arm has finished.")
+    elif not shown:
         says.append("No arm is shown to be better than another at this budget.")
     if unmet := [check.name for check in checks if not check.is_met]:
         says.append(f"Not fair in all: {listed(unmet)}.")

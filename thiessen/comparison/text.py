@@ -23,4 +23,4 @@ def read(text: str, kind: Kind, name: str | None = None, *, has_aliases: bool = 
     try:
         return ComparisonSpec.model_validate(document)
     except ValidationError as error:
-        raise WrongText("is not a comparison", faults(error, document, text, kind)) from error
+        raise WrongText("is not a comparison", faults(error, ComparisonSpec, document, text, kind)) from error

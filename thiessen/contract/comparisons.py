@@ -11,6 +11,7 @@ from thiessen.contract.studies import MaxSeconds, MaxTrials, MaxUpdates, Priorit
 from thiessen.contract.words import (
     NAME,
     Answer,
+    Changes,
     Config,
     Direction,
     Name,
@@ -160,7 +161,7 @@ class ComparisonSpec(Request):
         return self
 
 
-class ComparisonChanges(Request):
+class ComparisonChanges(Changes):
     """What to change of a comparison; what is left out stays."""
 
     model_config = ConfigDict(
@@ -180,15 +181,6 @@ class ComparisonChanges(Request):
     priority: Annotated[Priority | None, NeverNull()] = None
     tags: Annotated[Tags | None, NeverNull()] = None
     notes: Annotated[Notes | None, NeverNull()] = None
-
-    @model_validator(mode="after")
-    def _something(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError("there is nothing to change; name at least one field")
-        for field in self.model_fields_set:
-            if getattr(self, field) is None:
-                raise ValueError(f"{field} cannot be null; leave it out to keep it")
-        return self
 
 
 class Cost(Answer):

@@ -2,13 +2,13 @@
 
 import json
 from datetime import datetime
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from thiessen.contract.leases import Metric
-from thiessen.contract.words import NO_NUL, Answer, Direction, Instant, NeverNull, Request
+from thiessen.contract.words import NO_NUL, Answer, Changes, Direction, Instant, NeverNull, Request
 
 LARGEST_TEXT: Final = 900_000  # characters of a value, and of all of a trial: it fits into one body, escaped
 MOST_NAMED: Final = 1000  # of a kind in one request
@@ -150,7 +150,7 @@ class AddedOptunaTrials(Answer):
     trials: list[OptunaTrialNumber]
 
 
-class OptunaTrialChanges(Request):
+class OptunaTrialChanges(Changes):
     """What to set of a trial that has not finished, all of it or nothing; what is left out stays."""
 
     model_config = ConfigDict(
@@ -172,15 +172,6 @@ class OptunaTrialChanges(Request):
     user_attributes: Named = {}
     system_attributes: Named = {}
     intermediate_values: Intermediates = []
-
-    @model_validator(mode="after")
-    def _something(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError("there is nothing to change; name at least one field")
-        for field in {"state", "values"} & self.model_fields_set:
-            if getattr(self, field) is None:
-                raise ValueError(f"{field} cannot be null; leave it out to keep it")
-        return self
 
 
 class OptunaTrialChanged(Answer):

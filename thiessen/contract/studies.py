@@ -1,15 +1,16 @@
 """Studies: what is submitted, and what is read back."""
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, FiniteFloat, JsonValue, Tag, model_validator
+from pydantic import ConfigDict, Discriminator, Field, FiniteFloat, JsonValue, Tag
 from pydantic.config import JsonDict
 
 from thiessen.contract.space import Declaration
 from thiessen.contract.words import (
     Answer,
     Attributes,
+    Changes,
     Config,
     Direction,
     Instant,
@@ -155,7 +156,7 @@ class StudySpec(Request):
     attributes: Attributes = {}
 
 
-class StudyChanges(Request):
+class StudyChanges(Changes):
     """What to change of a study; what is left out stays, a budget of null is lifted."""
 
     model_config = ConfigDict(
@@ -179,22 +180,6 @@ class StudyChanges(Request):
     tags: Annotated[Tags | None, NeverNull()] = None
     notes: Annotated[Notes | None, NeverNull()] = None
     attributes: Annotated[Attributes | None, NeverNull()] = None
-
-    @model_validator(mode="after")
-    def _something(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError("there is nothing to change; name at least one field")
-        for field in {
-            "state",
-            "max_trials",
-            "priority",
-            "tags",
-            "notes",
-            "attributes",
-        } & self.model_fields_set:
-            if getattr(self, field) is None:
-                raise ValueError(f"{field} cannot be null; leave it out to keep it")
-        return self
 
 
 class Counts(Answer):

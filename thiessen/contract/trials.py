@@ -1,13 +1,23 @@
 """Trials: a config, why it was proposed, and what became of it."""
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, JsonValue, model_validator
+from pydantic import ConfigDict, Field, JsonValue
 
 from thiessen.contract.leases import Outcome, Point
 from thiessen.contract.space import Dimensions
-from thiessen.contract.words import Answer, Attributes, Config, NeverNull, Notes, Origin, Request, TrialState
+from thiessen.contract.words import (
+    Answer,
+    Attributes,
+    Changes,
+    Config,
+    NeverNull,
+    Notes,
+    Origin,
+    Request,
+    TrialState,
+)
 
 
 class NewTrial(Request):
@@ -56,7 +66,7 @@ class AddedTrials(Answer):
     trials: list[Added]
 
 
-class TrialChanges(Request):
+class TrialChanges(Changes):
     """What a person changes of a trial."""
 
     model_config = ConfigDict(
@@ -71,15 +81,6 @@ class TrialChanges(Request):
     )
     notes: Annotated[Notes | None, NeverNull()] = None
     attributes: Annotated[Attributes | None, NeverNull()] = None
-
-    @model_validator(mode="after")
-    def _something(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError("there is nothing to change; name at least one field")
-        for field in self.model_fields_set:
-            if getattr(self, field) is None:
-                raise ValueError(f"{field} cannot be null; leave it out to keep it")
-        return self
 
 
 class Refused(Answer):

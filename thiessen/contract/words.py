@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -19,6 +19,7 @@ from pydantic import (
     StrictBool,
     StrictInt,
     StrictStr,
+    model_validator,
 )
 from pydantic_core import CoreSchema
 
@@ -138,6 +139,20 @@ class Request(BaseModel):
     """What a client sends; nothing is guessed: neither a number from a string nor one from true."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, strict=True)
+
+
+class Changes(Request):
+    """What is to be changed of something: what is left out stays."""
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("there is nothing to change; name at least one field")
+        for name in self.model_fields_set:
+            is_kept = any(isinstance(note, NeverNull) for note in type(self).model_fields[name].metadata)
+            if is_kept and getattr(self, name) is None:
+                raise ValueError(f"{name} cannot be null; leave it out to keep it")
+        return self
 
 
 class Answer(BaseModel):

@@ -4,7 +4,6 @@ from fastapi import APIRouter
 
 from app.dashboard.pages import (
     calls,
-    compare,
     comparisons,
     fleet,
     home,
@@ -12,6 +11,7 @@ from app.dashboard.pages import (
     new_comparison,
     settings,
     static,
+    studies_compared,
     study,
     trial,
     writes,
@@ -20,7 +20,7 @@ from app.dashboard.pages import (
 PROJECT = "/projects/{project}"
 
 router = APIRouter(include_in_schema=False)
-for page in (home, study, trial, writes, fleet, compare, comparisons, new, new_comparison):
+for page in (home, study, trial, writes, fleet, studies_compared, comparisons, new, new_comparison):
     router.include_router(page.router)
     router.include_router(page.router, prefix=PROJECT)
 for page in (calls, settings, static):

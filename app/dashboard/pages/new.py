@@ -18,7 +18,7 @@ from app.domain.access import Principal, Scope
 from app.domain.errors import Conflict, QuotaUsedUp, Refusal
 from app.gate import needs
 from app.house import House, TheHouse
-from app.lifecycle import drafted, submit
+from app.lifecycle import draft, submit
 from thiessen.contract import StudySpec
 from thiessen.contract.words import NO_NUL
 from thiessen.search.strategy import StrategyError
@@ -122,7 +122,7 @@ def _checked(form: Form) -> tuple[StudySpec | None, list[Fault]]:
     document, faults = document_of(form)
     try:
         spec = StudySpec.model_validate(document)
-        drafted.spec(spec)
+        draft.spec(spec)
     except ValidationError as error:
         faults += faults_of(error, form)
     except (SpaceError, StrategyError) as error:
@@ -137,9 +137,9 @@ def _created(house: House, visit: Visit, who: Principal, sent: StudySpec) -> Res
     step = partial(
         submit.submit,
         project=visit.project,
-        spec=drafted.spec(sent),
-        budget=drafted.budget(sent),
-        remarks=drafted.remarks(sent),
+        spec=draft.spec(sent),
+        budget=draft.budget(sent),
+        remarks=draft.remarks(sent),
         who=who.name,
     )
     house.store.write(step)

@@ -9,9 +9,9 @@ from fastapi.responses import Response
 
 from app.dashboard.pages.names import check_study, trial_number
 from app.dashboard.rendering import missing, rendered
-from app.dashboard.summaries.compared import read_compared
 from app.dashboard.summaries.study import TABS, read_study
 from app.dashboard.summaries.trials import MOST_CHOSEN, Asked
+from app.dashboard.summaries.trials_compared import read_compared
 from app.dashboard.visit import TheVisit
 from app.domain.errors import StudyNotFound
 from app.gate import READ
@@ -29,7 +29,7 @@ def compare(name: str, request: Request, house: TheHouse, visit: TheVisit) -> Re
         page = read_compared(house, visit.project, name, _numbers(request))
     except StudyNotFound:
         return missing(f"There is no study named “{name}”.", visit)
-    return rendered("compared.html", page, visit)
+    return rendered("trials_compared.html", page, visit)
 
 
 @router.get("/studies/{name}")

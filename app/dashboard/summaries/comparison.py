@@ -14,8 +14,8 @@ from app.dashboard.values import Shown, shown
 from app.domain.comparison import Line
 from app.domain.study import StudyState
 from app.house import House
-from app.lifecycle import compared
-from app.lifecycle.compared import Progress
+from app.lifecycle import comparison_progress
+from app.lifecycle.comparison_progress import Progress
 from thiessen.comparison import plan
 from thiessen.contract import ArmReport, Check, ComparisonReport, ComparisonSpec, Headline, Pair
 from thiessen.figures.interaction import ACROSS, MOST_PANELS
@@ -85,7 +85,7 @@ class ComparisonPage:
 
 async def read_comparison(house: House, project: str, name: str) -> ComparisonPage:
     """Return a comparison as it stands. Raises ComparisonNotFound."""
-    found: Progress = await house.store.seen(lambda tx: compared.progress(tx, project, name))
+    found: Progress = await house.store.seen(lambda tx: comparison_progress.progress(tx, project, name))
     report, _ = await house.reports.report(house.store, project, name)
     return await asyncio.to_thread(page_of, found, report)
 

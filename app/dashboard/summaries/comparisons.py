@@ -8,15 +8,14 @@ from typing import Final
 from app.dashboard.values import many
 from app.domain.study import StudyState
 from app.house import House
-from app.lifecycle import compared
-from app.lifecycle.compared import Progress
+from app.lifecycle import comparison_progress
+from app.lifecycle.comparison_progress import Progress
 from app.storage import Transaction, projects
 from thiessen.contract import ComparisonReport
 from thiessen.contract.comparisons import Unit
 from thiessen.figures.text import short
 
 MOST_LISTED: Final = 20  # of a page: a report is computed for each that has none yet
-FEWEST: Final = 8  # replicates, below which no verdict is reached
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def read_page(
 ) -> tuple[list[Progress], int | None]:
     """Return the newest comparisons, and where older ones begin. Raises ProjectNotFound."""
     projects.named(tx, project)
-    found = compared.page(tx, project, MOST_LISTED + 1, before=before, state=state)
+    found = comparison_progress.page(tx, project, MOST_LISTED + 1, before=before, state=state)
     shown = found[:MOST_LISTED]
     return shown, shown[-1].comparison.id if len(found) > MOST_LISTED else None
 
@@ -85,11 +84,7 @@ async def _verdict(house: House, of: Progress) -> str:
 
 def verdict(report: ComparisonReport) -> str:
     """Return in a sentence what came of it."""
-    if report.says:
-        return report.says[0]
-    if report.replicates < FEWEST:
-        return f"{many(report.replicates, 'replicate')} are too few for a verdict; {FEWEST} are needed."
-    return "There is nothing to compare yet."
+    return report.says[0]
 
 
 def line(found: Progress, says: str = "") -> ComparisonLine:

@@ -13,7 +13,7 @@ from app.dashboard.values import many
 from app.domain.study import Progress, StudyState
 from app.domain.trial import TrialState
 from app.house import House
-from app.lifecycle import compared, register, submit
+from app.lifecycle import comparison_progress, register, submit
 from app.storage import Transaction, clock, projects, trials, workers
 from thiessen.contract.words import NAME
 
@@ -87,7 +87,7 @@ def _at_once(
     tx: Transaction, project: str, sought: str
 ) -> tuple[
     Iterable[Progress],
-    Sequence[compared.Progress],
+    Sequence[comparison_progress.Progress],
     Iterable[Progress],
     Mapping[str, Sparkline | None],
     Fleet,
@@ -95,7 +95,7 @@ def _at_once(
     pages = partial(submit.page, tx, project)
     projects.named(tx, project)
     active = pages(MOST_ACTIVE, state=StudyState.ACTIVE)
-    going_on = compared.page(tx, project, MOST_COMPARED, state=StudyState.ACTIVE)
+    going_on = comparison_progress.page(tx, project, MOST_COMPARED, state=StudyState.ACTIVE)
     newest = _sought(pages, sought)
     lines = {each.study.spec.name: _line(tx, each) for each in newest}
     since = clock.read(tx) - register.GONE_AFTER

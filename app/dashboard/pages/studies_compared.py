@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from app.dashboard.rendering import rendered
-from app.dashboard.summaries.compare import read_comparison
+from app.dashboard.summaries.studies_compared import read_comparison
 from app.dashboard.visit import TheVisit
 from app.gate import READ
 from app.house import TheHouse
@@ -25,4 +25,4 @@ def compare(
     x: Word = None,
     y: Word = None,
 ) -> Response:
-    return rendered("compare.html", read_comparison(house, visit.project, study, x=x, y=y), visit)
+    return rendered("studies_compared.html", read_comparison(house, visit.project, study, x=x, y=y), visit)

@@ -1,4 +1,4 @@
-"""Files in folders that others may write in: opened only when they are files."""
+"""Files that outlive the process, in folders that others may write in."""
 
 import os
 import stat
@@ -16,3 +16,12 @@ def opened(file: Path) -> BufferedReader:
         os.close(number)
         raise OSError(f"{file} is no regular file")
     return os.fdopen(number, "rb")
+
+
+def flush(folder: Path) -> None:
+    """Return when the disk knows which files are in a folder, whatever happens to the machine."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
