@@ -250,6 +250,25 @@ def test_a_damped_step_is_the_best_of_all_that_are_no_longer(damping, seed):
     assert all(model(step) <= model(other) + 1e-12 for other in others)
 
 
+def test_a_quotient_at_a_threshold_changes_nothing():
+    assert judge(after=0.25, model_change=-1.0).model_is_trusted is None
+    assert judge(after=0.75, model_change=-1.0).model_is_trusted is None
+
+
+def test_what_is_foreseen_counts_from_ten_times_the_rounding_on():
+    rounding = torch.finfo(torch.float64).eps
+
+    assert judge(model_change=-10 * rounding).ratio is None
+    assert judge(model_change=-10.5 * rounding).ratio is not None
+
+
+def test_a_step_as_long_as_the_radius_but_for_rounding_was_held_back():
+    trusted = judge(after=0.0, model_change=-1.0)
+
+    assert next_radius(2.0, trusted, step_norm=2.0 * (1 - 5e-7)) == 3.0
+    assert next_radius(2.0, trusted, step_norm=2.0 * (1 - 5e-6)) == 2.0
+
+
 # Line search
 
 
