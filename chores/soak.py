@@ -111,8 +111,11 @@ def _clone(room: str) -> str:
     """Have what is committed in a place where it may be broken; return its commit."""
     if not CLONE.exists():
         subprocess.run(["git", "clone", "--quiet", HOUSE, CLONE], check=True)
+    before = _commit(CLONE)
     for command in (["fetch", "--quiet", "origin", "HEAD"], ["reset", "--quiet", "--hard", "FETCH_HEAD"]):
         subprocess.run(["git", "-C", CLONE, *command], check=True)
+    if _commit(CLONE) != before:  # other tests may enter other functions
+        (CLONE / "mutants" / "mutmut-stats.json").unlink(missing_ok=True)
     settings = {
         "source_paths": room.partition("/")[0],
         "only_mutate": f"{room}/*.py",
@@ -122,7 +125,11 @@ def _clone(room: str) -> str:
     }
     lines = (f"{name} = {value}".replace("\n", "\n    ") for name, value in settings.items())
     (CLONE / "setup.cfg").write_text("\n".join(["[mutmut]", *lines]) + "\n")
-    return subprocess.check_output(["git", "-C", CLONE, "rev-parse", "--short", "HEAD"], text=True).strip()
+    return _commit(CLONE)
+
+
+def _commit(clone: Path) -> str:
+    return subprocess.check_output(["git", "-C", clone, "rev-parse", "--short", "HEAD"], text=True).strip()
 
 
 def _interruptibly(command: list[Any], seconds: float) -> None:

@@ -84,7 +84,9 @@ def test_a_study_file_becomes_a_study_once(server, tmp_path, suffix):
 
     for _ in range(2):
         said = run("study", "create", file, "--server", server.url)
-        assert said.output == "Study s is active: 2 trials of task t.\n"
+        assert said.output == (
+            "Study s is active: 2 trials of task t.\nNo worker has registered task 't' yet; there are none.\n"
+        )
 
 
 def test_the_progress_and_the_best_of_a_study_are_shown(server, tmp_path):
@@ -389,7 +391,7 @@ def test_a_suggested_space_is_printed_as_a_study_file(offering, tmp_path, option
 
     created = run("study", "create", file, "--server", offering.url).output
 
-    assert created == f"Study train-{chosen} is active: 40 trials of task train.\n"
+    assert created.startswith(f"Study train-{chosen} is active: 40 trials of task train.\n")
     space = tomllib.loads(file.read_text())["space"]
     assert space == OFFER.model_dump(exclude_unset=True)["spaces"][chosen]
 
