@@ -187,9 +187,7 @@ def _shuffle(seed: int) -> dict[str, Any]:
     passed = re.search(r"(\d+) passed", run.stdout)
     return {
         "seed": seed,
-        "commit": subprocess.check_output(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=HOUSE, text=True
-        ).strip(),
+        "commit": _commit(HOUSE),
         "date": _today(),
         "seconds": round(time.monotonic() - began),
         "passed": int(passed[1]) if passed else 0,
