@@ -24,6 +24,7 @@ from app.settings import Settings
 from app.storage import open_store, postgresql, sqlite
 from app.storage.schema import prepare
 from app.storage.tables import clock as clock_table
+from tests.forked import Forked
 from thiessen.client import Client
 
 settings.register_profile("reproducible", derandomize=True, deadline=None)
@@ -183,7 +184,7 @@ def programs(tmp_path):
 @pytest.fixture
 def server(database, programs):
     """A real server process on a free port; yields a client of it."""
-    process = programs("serve", "--database", database, "--port", "0")
+    process = programs.fork("serve", "--database", database, "--port", "0")
     with Client(address_of(process)) as client:
         wait_until(client.is_ready)
         yield client
@@ -223,7 +224,13 @@ def _programs(folder: Path):
         started.append(process)
         return process
 
-    start.started = started
+    def fork(*command: str) -> Forked:
+        environment = os.environ | {"XDG_STATE_HOME": str(folder / "state")}
+        process = Forked(command, folder / f"{command[0]}-{len(started)}.log", environment)
+        started.append(process)
+        return process
+
+    start.started, start.fork = started, fork
     try:
         yield start
     finally:
