@@ -19,7 +19,7 @@ demo:  ## Run a real study on this machine and list the best configs (PORT=8010 
 test:  ## Run every test, on SQLite and on a real PostgreSQL
 	@$(PYTHON) chores/environment.py server worker dev
 	@$(PYTHON) chores/browser.py
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --max-worker-restart 1 --durations 25
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 1 --durations 25
 
 check: docs  ## Lint, types, import rules, dangerous calls, known vulnerabilities, documentation
 	@$(BIN)/python -m ruff check .
@@ -49,7 +49,7 @@ release-check:  ## Do all that a release needs in a fresh clone of what is commi
 
 rows:  ## Check that every capability in docs/reference/capabilities.md has a passing test
 	@$(PYTHON) chores/environment.py server worker dev
-	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python chores/rows.py -n logical --maxprocesses 4 --dist loadfile
+	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python chores/rows.py -n auto --dist loadfile
 
 experiments:  ## Run every experiment of docs/experiments at its small size and write their pages
 	@$(PYTHON) chores/environment.py server worker dev

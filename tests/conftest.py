@@ -243,6 +243,11 @@ def _programs(folder: Path):
 # With pytest-xdist each of its processes collects everything and runs a part; the first process counts.
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes run tests: one more than cores, as tests wait half of their time."""
+    return min((os.cpu_count() or 1) + 1, 4)
+
+
 def pytest_configure(config):
     config.stash[_on] = {backend: set() for backend in BACKENDS}
     config.stash[_deselected] = 0
