@@ -110,7 +110,7 @@ def parsed(text: str, kind: Kind, *, has_aliases: bool) -> Any:
         try:
             if "*" in text:
                 (_count_aliases if has_aliases else _refuse_aliases)(text)
-            return yaml.load(text, loader())  # noqa: S506  # nosec B506  # a safe loader
+            return loader()(text).get_single_data()
         except yaml.YAMLError as error:  # it names the line
             mark = getattr(error, "problem_mark", None)
             line = None if mark is None else mark.line + 1
