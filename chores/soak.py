@@ -37,10 +37,11 @@ TESTS_OF: Final = {
             "factored",
             "hessian_free",
             "kfac_adaptive",
+            "nonlinear_conjugate_gradients",
             "scale_of_the_loss",
             "trust_region",
         )
-    ),
+    ),  # fmt: skip
 }
 ORDERS: Final = 20
 KILLED: Final = {"killed", "timeout", "segfault", "suspicious"}
