@@ -41,7 +41,7 @@ TESTS_OF: Final = {
             "scale_of_the_loss",
             "trust_region",
         )
-    ),  # fmt: skip
+    ),
 }
 ORDERS: Final = 20
 KILLED: Final = {"killed", "timeout", "segfault", "suspicious"}
