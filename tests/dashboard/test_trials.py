@@ -34,7 +34,7 @@ WRONG = [
     ({"filter": "state:fail"}, "Did you mean failed?"),
     ({"state": "nonsense"}, "“nonsense” is no state"),
     ({"filter": "origin:"}, "“” is no origin"),
-    ({"filter": "<script>"}, "“<script” is nothing that trials are filtered by"),
+    ({"filter": "<script>"}, "“<script>” is no filter."),
     ({"filter": "<b"}, "“<b” is no filter"),
     ({"filter": "tag>1"}, "“tag” is nothing that trials are filtered by"),
     ({"filter": "value<nan"}, "“nan” is no number to compare values with"),

@@ -19,6 +19,7 @@ from thiessen.integrations import KNOWN
 from thiessen.search.settings import strategy_from_json
 from thiessen.search.strategy import StrategyError
 from thiessen.space import Space, SpaceError
+from thiessen.study_text import WrongText, read
 
 CHORE = re.compile(r"make [a-z-]+( [A-Z]+=\S+)?")
 BENCHMARK = re.compile(r"\.venv/bin/python (benchmarks/[a-z_/]+)( --[a-z]+( [^-\s]\S*)?)*")
@@ -32,16 +33,22 @@ WRONGLY_USED = typer.BadParameter.__base__  # of the click that typer brings
 IN_ANOTHER_TEST = {"python", "pycon"}  # of pages in REFERENCE; doctests of the study file
 
 
+LR = "[space.lr]\ntype = 'float'\nlow = 0.001\nhigh = 1.0\n"
+LR_AS_TEXT = LR.replace("0.001", "'0.001'")
+
+
 def is_said(text):
     """Return whether every sentence is what somebody is told who does what the page is about."""
     told = [str(StudyExists("digits-by-hand", ["seed"]))]
     for wrong in (
         lambda: Space.declared({"lr": {"type": "float", "low": 0.0, "high": 1.0, "log": True}}),
         lambda: strategy_from_json({"name": "grid", "level": 3}, KNOWN),
+        lambda: read("name = 's'\ntask = 't'\n\nmax_trial = 2\n" + LR, "toml", "digits.toml"),
+        lambda: read("name = 's'\ntask = 't'\nmax_trials = 2\n\n\n\n" + LR_AS_TEXT, "toml", "digits.toml"),
     ):
         try:
             wrong()
-        except (SpaceError, StrategyError) as error:
+        except (SpaceError, StrategyError, WrongText) as error:
             told.append(str(error))
     return all(any(line.endswith(words) for words in told) for line in text.splitlines())
 

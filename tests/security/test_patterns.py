@@ -20,11 +20,12 @@ from app.dashboard.study_form import _WORD
 from app.dashboard.summaries.filters import _BOUND
 from thiessen.cli.command_line import _PLACE
 from thiessen.cli.dimensions import _BEGINNING, _PIECES
-from thiessen.cli.outcome import USUAL
+from thiessen.cli.outcome import COLOUR, USUAL
 from thiessen.cli.own_checks import _REQUIREMENT
 from thiessen.client import TOKEN
 from thiessen.contract.words import _WRITTEN_OUT
 from thiessen.integrations.sklearn import ALL_FAILED
+from thiessen.study_text import WITHOUT_A_DOT
 from worker import logs as worker_logs
 
 LONG = 400_000
@@ -37,9 +38,11 @@ USED = {  # as the code uses them, and how a text begins of which they read more
     _BEGINNING: ("match", ""),
     _PIECES: ("findall", '"'),
     USUAL: ("findall", "loss: "),
+    COLOUR: ("findall", "\x1b["),
     TOKEN: ("fullmatch", "thiessen_"),
     _WRITTEN_OUT: ("match", ""),
     ALL_FAILED: ("match", ""),
+    WITHOUT_A_DOT: ("match", "1"),
     server_logs._SECRET: ("findall", "bearer"),
     worker_logs._SECRET: ("findall", "://a:"),
 }
@@ -47,7 +50,7 @@ OUR_OWN = {_REQUIREMENT}  # reads what our own package requires
 PIECES = (
     "a", "1", " ", "\t", "\n", "-", "+", ".", "<", "{", "[", '"', "\\", "'", "=", "f", "1.", "1e", "a.",
     "+a", "://", "://a:", "a:", "bearer ", "Bearer", "a@", "thiessen_", "{a", "loss:", "loss: ",
-    "application/",
+    "application/", "\x1b[",
 )  # fmt: skip
 
 
