@@ -151,7 +151,7 @@ def _difference(mutant: str) -> str:
     """Return the lines that differ, under the name of their function: what a survivor is known by."""
     lines = _mutmut("show", mutant).splitlines()
     changed = [line for line in lines if re.match(r"[-+](?![-+]{2} )", line)]
-    return "\n".join([re.sub(r"x[ǁ_]|__mutmut_\d+$", "", mutant).replace("ǁ", "."), *changed])
+    return "\n".join([re.sub(r"(?<=\.)x[ǁ_]|__mutmut_\d+$", "", mutant).replace("ǁ", "."), *changed])
 
 
 def _mutmut(*command: str) -> str:
@@ -167,20 +167,10 @@ def _alone() -> dict[str, str]:
 
 def _shuffle(seed: int) -> dict[str, Any]:
     """Return what became of every test in the order of this seed."""
-    command = [
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "auto",
-        "--dist",
-        "loadfile",
-        "--max-worker-restart",
-        "1",
-    ]
+    command = "-m pytest -q -n auto --dist loadfile --max-worker-restart 1 --random-order".split()
     began = time.monotonic()
     run = subprocess.run(
-        [PYTHON, *command, "--random-order", f"--random-order-seed={seed}"],
+        [PYTHON, *command, f"--random-order-seed={seed}"],
         cwd=HOUSE, env=_alone(), check=False, text=True, capture_output=True,
     )  # fmt: skip
     passed = re.search(r"(\d+) passed", run.stdout)

@@ -7,7 +7,6 @@ module is imported is decided already: a program with a failpoint is started the
 import multiprocessing
 import os
 import runpy
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -38,15 +37,8 @@ class Forked:
             raise subprocess.TimeoutExpired("thiessen", timeout)
         return self.poll()
 
-    def send_signal(self, number: int) -> None:
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
-    def terminate(self) -> None:
-        self.send_signal(signal.SIGTERM)
-
     def kill(self) -> None:
-        self.send_signal(signal.SIGKILL)
+        self._process.kill()
 
 
 def _be(command: tuple[str, ...], log: Path, environment: dict[str, str]) -> None:
