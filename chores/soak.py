@@ -167,7 +167,18 @@ def _alone() -> dict[str, str]:
 
 def _shuffle(seed: int) -> dict[str, Any]:
     """Return what became of every test in the order of this seed."""
-    command = "-m pytest -q -n auto --dist loadfile --max-worker-restart 1 --random-order".split()
+    command = [
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "auto",
+        "--dist",
+        "loadfile",
+        "--max-worker-restart",
+        "1",
+        "--random-order",
+    ]
     began = time.monotonic()
     run = subprocess.run(
         [PYTHON, *command, f"--random-order-seed={seed}"],
