@@ -76,7 +76,7 @@ class NonlinearConjugateGradients(Whole):
             steepness = float(slope @ direction)
             if not steepness < 0:  # arrived
                 return place, lowest, number
-            alpha, found, slope_there = self._searched(height, place, direction, lowest, steepness, first)
+            alpha, found, slope_there = self._searched(height, place, lowest, slope, direction, first)
             if not found < lowest:
                 return place, lowest, number
             before, slope, lowest, place = slope, slope_there, found, place + alpha * direction
@@ -86,10 +86,10 @@ class NonlinearConjugateGradients(Whole):
         return place, lowest, self._line_searches
 
     def _searched(
-        self, height: Height, place: Tensor, direction: Tensor, lowest: float, steepness: float, first: float
+        self, height: Height, place: Tensor, lowest: float, slope: Tensor, direction: Tensor, first: float
     ) -> tuple[float, float, Tensor]:
         """Return how far to go, the height there and the gradient."""
-        seen: dict[float, tuple[float, Tensor]] = {}
+        seen = {0.0: (lowest, slope)}
 
         def along(alpha: float) -> tuple[float, float]:
             if alpha not in seen:
@@ -97,7 +97,7 @@ class NonlinearConjugateGradients(Whole):
             value, slope = seen[alpha]
             return value, float(slope @ direction)
 
-        alpha = strong_wolfe(along, loss=lowest, slope=steepness, first=first, slope_left=self._slope_left)
+        alpha = strong_wolfe(along, first=first, slope_left=self._slope_left)
         along(alpha)
         return alpha, *seen[alpha]
 

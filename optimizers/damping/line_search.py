@@ -8,7 +8,6 @@ from torch import Tensor
 SHRINK = 0.8  # β
 SUFFICIENT = 1e-2  # c
 REDUCTIONS = 60  # α is then 1.5e-6
-ITERATIONS = 20  # of a search for a small slope
 
 
 def backtrack(loss_at: Callable[[float], float], *, loss: float, slope: float) -> float:
@@ -27,32 +26,22 @@ def backtrack(loss_at: Callable[[float], float], *, loss: float, slope: float) -
     return 0.0
 
 
-def strong_wolfe(
-    along: Callable[[float], tuple[float, float]],
-    *,
-    loss: float,
-    slope: float,
-    first: float,
-    slope_left: float = 0.1,
-) -> float:
+def strong_wolfe(along: Callable[[float], tuple[float, float]], *, first: float, slope_left: float) -> float:
     """Return an α with φ(α) below φ(0), and |φ'(α)| ≤ slope_left |φ'(0)| if it is soon found.
 
-    `along` gives φ and φ' at any α, `loss` and `slope` are those at 0, and `first` is tried first. It is
-    torch's L-BFGS in one dimension, told to stop at that slope: on a parabola its second step is exact.
+    `along` gives φ and φ' at any α, and `first` is tried first. It is torch's L-BFGS in one dimension, told
+    to stop at that slope: on a parabola its second step is exact.
     """
-    place = torch.zeros(1, dtype=torch.float64, requires_grad=True)  # α, in units of `first`
+    steepest = abs(along(0.0)[1])
+    place = torch.zeros(1, dtype=torch.float64)  # α, in units of `first`
     search = torch.optim.LBFGS(
-        [place],
-        max_iter=ITERATIONS,
-        tolerance_grad=slope_left,
-        tolerance_change=0.0,
-        line_search_fn="strong_wolfe",
+        [place], tolerance_grad=slope_left, tolerance_change=0.0, line_search_fn="strong_wolfe"
     )
 
     def height() -> Tensor:
-        value, steepness = along(first * place.item())
-        place.grad = place.new_tensor([steepness / abs(slope)])
-        return place.new_tensor((value - loss) / (first * abs(slope)))  # so that it falls by 1 at first
+        value, slope = along(first * place.item())
+        place.grad = place.new_tensor([slope / steepest])
+        return place.new_tensor(value / (first * steepest))  # so that it falls by 1 at first
 
     search.step(height)
     return first * place.item()

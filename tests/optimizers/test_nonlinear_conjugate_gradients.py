@@ -9,6 +9,7 @@ from torch import nn
 
 from optimizers import CrossEntropy, NonlinearConjugateGradients, squared_error
 from optimizers.damping.line_search import strong_wolfe
+from optimizers.height import Height
 from optimizers.nonlinear_conjugate_gradients import conjugate
 from optimizers.solvers.cg import conjugate_gradients
 
@@ -95,7 +96,7 @@ def test_the_loss_of_a_network_never_rises(a_network, a_batch, slope_left):
 
 
 @pytest.mark.row(104)
-@given(st.floats(-3.0, 3.0), st.floats(-5.0, 1.0), st.sampled_from([0.5, 0.1, 1e-3]))
+@given(st.floats(-3.0, 3.0), st.floats(-5.0, 1.0), st.sampled_from([0.5, 0.1, 1e-3, 1e-6]))
 def test_a_search_ends_lower_and_where_the_slope_is_small(place, power, slope_left):
     def along(alpha):
         x = place + math.copysign(alpha, -math.sin(place) - 0.1 * place)
@@ -105,11 +106,24 @@ def test_a_search_ends_lower_and_where_the_slope_is_small(place, power, slope_le
     loss, slope = along(0.0)
     if slope > -1e-3:
         return
-    alpha = strong_wolfe(along, loss=loss, slope=slope, first=10.0**power, slope_left=slope_left)
+    alpha = strong_wolfe(along, first=10.0**power, slope_left=slope_left)
 
     assert alpha > 0
     assert along(alpha)[0] < loss
     assert abs(along(alpha)[1]) <= slope_left * abs(slope)
+
+
+def test_no_gradient_is_taken_twice(a_network, a_batch, monkeypatch):
+    places, slope = [], Height.slope
+
+    def seen(self, place):
+        places.append(tuple(place.tolist()))
+        return slope(self, place)
+
+    monkeypatch.setattr(Height, "slope", seen)
+    NonlinearConjugateGradients(a_network(4, 5, 3), CrossEntropy(), line_searches=5).step(*a_batch(20, 4, 3))
+
+    assert len(places) == len(set(places)) > 5
 
 
 def test_where_it_is_lowest_it_stays(a_quadratic):
