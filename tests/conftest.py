@@ -198,7 +198,7 @@ def address_of(process) -> str:
     return said.split("Serving at ")[1].split()[0]
 
 
-def wait_until(condition, seconds: float = 60.0) -> None:
+def wait_until(condition, seconds: float = 120.0) -> None:
     """Poll until the condition holds; fail the test when it never does."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -189,7 +189,7 @@ def test_a_stream_ends_with_its_server(database, programs):
             assert next(told_here)["seq"] == start + 1
             process.send_signal(signal.SIGTERM)
             assert list(told_here) == []
-    process.wait(30)
+    process.wait(120)
     assert "Cancel" not in process.log.read_text()
 
 

@@ -103,7 +103,7 @@ def test_a_port_in_use_ends_the_demo_with_the_remedy(programs):
 
         demo = programs("demo", "--port", str(port))
 
-        assert demo.wait(60) == 1
+        assert demo.wait(120) == 1
     said = demo.log.read_text()
     assert f"Cannot listen on 127.0.0.1:{port}" in said
     assert "make demo PORT=" in said
@@ -116,7 +116,7 @@ def test_a_demo_that_lacks_a_package_names_it_and_no_port(programs, tmp_path):
 
     demo = programs("demo", "--port", "0", PYTHONPATH=str(tmp_path))
 
-    assert demo.wait(60) == 1
+    assert demo.wait(120) == 1
     said = demo.log.read_text()
     assert "pip install 'thiessen[server]'" in said
     assert "PORT=" not in said
@@ -129,7 +129,7 @@ def test_a_demo_that_is_stopped_stops_everything_it_started(programs):
 
     demo.terminate()
 
-    assert demo.wait(60) != 0
+    assert demo.wait(120) != 0
     _gone, alive = psutil.wait_procs(children, timeout=20)
     assert not alive
 

@@ -66,7 +66,7 @@ def test_an_installed_server_serves_an_empty_database_where_a_foreign_app_lies(i
         assert (foreign / "thiessen.db").exists()
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(120)
         process.stdout.close()
 
 

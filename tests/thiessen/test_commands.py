@@ -189,7 +189,7 @@ def test_a_port_in_use_and_a_wrong_database_end_serve_with_a_sentence(programs, 
         (("--port", "0", "--database", "mysql://x"), "not a database address"),
     ):
         refused = programs("serve", *options)
-        assert refused.wait(30) == 1
+        assert refused.wait(120) == 1
         assert said in refused.log.read_text()
     assert not (tmp_path / "b.db").exists()
 
@@ -290,7 +290,7 @@ def test_a_server_elsewhere_without_tokens_is_refused_with_the_command_that_lets
 ):
     serve = ("serve", "--host", "0.0.0.0", "--port", "0", "--database", database)  # noqa: S104 - wants tokens
     refused = programs(*serve)
-    assert refused.wait(30) == 1
+    assert refused.wait(120) == 1
     command = refused.log.read_text().split("start again: ")[1].strip()
 
     made = run(*command.split()[1:], *([] if "--database" in command else ["--database", database]))

@@ -515,7 +515,7 @@ def test_killed_at_any_moment_the_same_script_goes_on(how: signal.Signals, tmp_p
                 time.sleep(0.002)
             time.sleep(moments.random() * 0.01)
             process.send_signal(how)
-            if process.wait(timeout=30) == 0:
+            if process.wait(timeout=120) == 0:
                 break
             kills += 1
             assert len(story(path)) > before

@@ -293,7 +293,7 @@ def test_a_signal_reaches_the_programs_first_and_the_search_goes_on_later(progra
     process = programs(*command)
     wait_until(lambda: all(Path(f"began-{trial}").exists() for trial in range(jobs)))
     process.send_signal(number)
-    assert process.wait(timeout=30) == code
+    assert process.wait(timeout=120) == code
     assert "Stopped: 0 of 4 trials have ended. The same command again goes on." in process.log.read_text()
     assert sorted(Path("told").read_text().split()) == ["0", "1"][:jobs]
     assert observations() == []
@@ -311,7 +311,7 @@ def test_a_program_that_ends_well_when_told_to_stop_has_its_value_kept(programs)
     process = programs("run", train, "--x", "int(1,99)")
     wait_until(Path("began").exists)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
+    assert process.wait(timeout=120) == 130
     assert [each["loss"] for each in observations()] == [5.0]
 
 
@@ -358,7 +358,7 @@ def test_a_stopped_program_gives_its_trial_back_to_the_server(server, programs):
     process = programs(*command)
     wait_until(Path("began-0").exists)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
+    assert process.wait(timeout=120) == 130
     assert server.trial("train", 0).state == "queued"
     Path("go").touch()
     run(*command[1:])
@@ -374,7 +374,7 @@ while :; do sleep 0.02; done""")
     wait_until(Path("began").exists)
     with Client(address_of(served)) as client:
         client.change_study("train", StudyChanges(state="stopped"))
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=120) == 0
     assert Path("told").exists()
     assert "The last failure: nobody wants it any more" in process.log.read_text()
 

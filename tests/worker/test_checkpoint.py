@@ -199,7 +199,7 @@ def test_a_training_that_was_interrupted_ends_with_the_same_loss_bit_for_bit(ser
         )
     )
     first.terminate()
-    assert first.wait(30) == 0
+    assert first.wait(120) == 0
     for optimizer in ("sgd", "adam"):
         server.create_study(a_study("trains", name=f"{optimizer}-whole", space=trains(optimizer), seed=3))
 
@@ -220,7 +220,7 @@ def last(client, study):
 def test_a_second_attempt_without_a_checkpoint_says_that_it_begins_at_zero(server, work, a_study):
     server.create_study(a_study("raises", max_attempts=2))
 
-    assert work(server, "--idle-exit", "0.5").wait(60) == 0
+    assert work(server, "--idle-exit", "0.5").wait(120) == 0
 
     first, second = server.trial("raises", 0).attempts
     assert "begins at 0" not in (first.log_tail or "")
@@ -236,11 +236,11 @@ def test_a_study_of_the_same_name_never_gets_the_checkpoints_of_the_one_before(
     worker = work(server, *options)
     wait_until(lambda: server.study("trains").counts.running and last(server, "trains").reports)
     worker.terminate()
-    assert worker.wait(30) == 0
+    assert worker.wait(120) == 0
     assert list((tmp_path / "checkpoints").iterdir())
     server.delete_study("trains", purge=True)
     server.create_study(spec)
 
-    assert work(server, *options, "--idle-exit", "0.5").wait(60) == 0
+    assert work(server, *options, "--idle-exit", "0.5").wait(120) == 0
 
     assert last(server, "trains").reports[0].step == 1

@@ -12,7 +12,7 @@ def test_a_worker_stops_after_so_many_trials_of_all_its_slots(server, work, a_st
 
     worker = work(server, "--max-trials", "3", "--slots-per-device", "2")
 
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
     counts = server.study("takes").counts
     assert (counts.succeeded, counts.running) == (3, 0)
 
@@ -33,7 +33,7 @@ def test_a_function_of_this_machine_is_trained_as_a_task(server, work, a_study, 
 
     worker = work(server, "--task", "my_own:train", "--idle-exit", "0.5", path=[str(tmp_path)])
 
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
     trial = server.trial("my_own.train", 0)
     assert trial.value == trial.config["x"] + 1
     assert [task.name for task in server.tasks()] == ["my_own.train"]
@@ -45,7 +45,7 @@ def test_the_log_of_a_worker_is_made_of_objects_and_shows_no_lease(server, work,
 
     worker = work(server, "--idle-exit", "0.5")
 
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
     lines = [json.loads(line) for line in worker.log.read_text().splitlines()]
     [printed] = [line for line in lines if line["message"] == "those of a program"]
     assert (printed["logger"], printed["study"], printed["trial"], printed["slot"]) == (
@@ -71,7 +71,7 @@ def test_the_log_of_a_worker_is_made_of_objects_and_shows_no_lease(server, work,
 def test_a_worker_that_cannot_begin_says_why_and_exits_as_documented(programs, options, code, said):
     worker = programs("worker", *options)
 
-    assert worker.wait(60) == code
+    assert worker.wait(120) == code
     assert said in worker.log.read_text()
 
 
@@ -80,5 +80,5 @@ def test_a_token_comes_from_a_file(programs, tmp_path):
 
     worker = programs("worker", "--token-file", str(tmp_path / "token"))
 
-    assert worker.wait(60) == 1
+    assert worker.wait(120) == 1
     assert "The token does not look like one" in worker.log.read_text()

@@ -65,7 +65,7 @@ def test_however_training_ends_it_is_said_and_the_slot_goes_on(server, work, a_s
 def test_a_long_curve_arrives_whole_and_does_not_hold_up_the_result(server, work, a_study):
     server.create_study(a_study("reports-much"))
 
-    assert work(server, "--idle-exit", "0.5").wait(60) == 0
+    assert work(server, "--idle-exit", "0.5").wait(120) == 0
 
     assert server.study("reports-much").counts.succeeded == 1
     assert len(attempts(server, "reports-much")[0].reports) == 1500
@@ -77,7 +77,7 @@ def test_the_last_lines_that_training_printed_stay_with_its_attempt(server, work
 
     worker = work(server, "--idle-exit", "0.5")
 
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
     assert attempts(server, "prints-and-dies")[0].log_tail == "the last words\nthose of a program\n"
     assert "words" not in (attempts(server, "takes")[0].log_tail or "")
     assert "those of a program" in worker.log.read_text()
@@ -126,7 +126,7 @@ def test_two_slots_on_one_device_train_different_trials(server, work, a_study):
 
     worker = work(server, "--devices", "cpu,cpu", "--idle-exit", "0.5")
 
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
     assert server.study("takes").counts.succeeded == 6
     assert "dropped" not in worker.log.read_text()
 
@@ -142,7 +142,7 @@ def test_a_worker_stops_although_its_server_hangs(database, programs, work, slow
 
         worker.terminate()
 
-        assert worker.wait(20) == 0
+        assert worker.wait(120) == 0
 
 
 def test_a_killed_worker_takes_its_training_with_it_and_no_result_appears(short, work, slow_study):
@@ -180,7 +180,7 @@ def test_a_stopped_worker_gives_its_trial_back_unused(server, work, slow_study):
 
     worker.terminate()
 
-    assert worker.wait(30) == 0
+    assert worker.wait(120) == 0
     assert server.study("takes").counts.queued == 1
     assert attempts(server, "takes")[0].outcome == "released"
 
@@ -214,7 +214,7 @@ def test_the_seed_of_a_trial_decides_all_random_numbers(server, work, a_study):
         server.create_study(a_study("seeds", name=name, seed=11))
     server.create_study(a_study("seeds", name="other", seed=12))
 
-    assert work(server, "--idle-exit", "0.5").wait(60) == 0
+    assert work(server, "--idle-exit", "0.5").wait(120) == 0
 
     one, two, other = (server.study(name).best.loss for name in ("one", "two", "other"))
     assert one == two != other
@@ -225,14 +225,14 @@ def test_a_task_that_cannot_be_loaded_is_named_and_the_others_go_on(server, work
 
     worker = work(server, "--idle-exit", "0.5")
 
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
     assert "task 'broken' is left out: strange_tasks:NOT_THERE cannot be loaded" in worker.log.read_text()
     assert server.study("takes").counts.succeeded == 1
 
 
 def test_an_attempt_records_what_its_result_may_depend_on(server, work, a_study):
     server.create_study(a_study("takes"))
-    work(server, "--idle-exit", "0.5", "--name", "node-1").wait(60)
+    work(server, "--idle-exit", "0.5", "--name", "node-1").wait(120)
 
     attempt = attempts(server, "takes")[0]
 
@@ -254,5 +254,5 @@ def test_an_attempt_records_what_its_result_may_depend_on(server, work, a_study)
 def test_a_worker_that_cannot_work_says_why(programs, options, said):
     worker = programs("worker", *options)
 
-    assert worker.wait(60) == 1
+    assert worker.wait(120) == 1
     assert said in worker.log.read_text()

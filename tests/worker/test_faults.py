@@ -183,7 +183,7 @@ def test_clocks_that_differ_by_a_day_change_nothing(short, work, a_study, skew):
 
     worker = work(short, "--idle-exit", "0.5", path=[str(BAD_LUCK)], SKEWED_BY=skew)
 
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
     assert [each.outcome for each in attempts(short, "takes")] == ["succeeded"]
 
 
@@ -207,5 +207,5 @@ def test_a_training_that_reaches_no_checkpoint_in_time_is_given_back_all_the_sam
 
     worker.terminate()
 
-    assert worker.wait(30) == 0
+    assert worker.wait(120) == 0
     assert [each.outcome for each in attempts(server, "keeps-checkpoints-seldom")] == ["released"]

@@ -37,7 +37,7 @@ def test_a_trial_that_is_pruned_ends_with_the_last_value_it_reported(server, wor
 
     worker = work(server, "--idle-exit", "1")
 
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
     trial = server.trial("takes", 0)
     assert (trial.state, trial.value) == ("pruned", trial.config["x"])
     said = worker.log.read_text()
@@ -67,7 +67,7 @@ def test_a_drained_worker_finishes_what_it_trains_and_ends(server, work, a_study
 
     server.change_worker("w", WorkerChanges(is_draining=True))
 
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
     assert "The server drains this worker" in worker.log.read_text()
     counts = server.study("takes").counts
     assert (counts.succeeded, counts.finished, counts.running) == (1, 1, 0)

@@ -74,10 +74,10 @@ def test_the_result_of_a_worker_killed_before_it_could_tell_is_told_by_the_next(
     server.create_study(a_study("takes"))
     options = ("--spool-dir", str(tmp_path / "results"), "--idle-exit", "0.5")
     killed = work(server, *options, THIESSEN_FAILPOINT="spooled")
-    assert killed.wait(60) == -9
+    assert killed.wait(120) == -9
     assert len(results()) == server.study("takes").counts.running == 1
 
-    assert work(server, *options).wait(60) == 0
+    assert work(server, *options).wait(120) == 0
 
     assert [attempt.outcome for attempt in server.trial("takes", 0).attempts] == ["succeeded"]
     assert results() == []
@@ -95,7 +95,7 @@ def test_an_outage_that_is_too_long_ends_the_worker_and_its_result_stays(
 
         process.kill()
 
-        assert worker.wait(60) == 1
+        assert worker.wait(120) == 1
         assert "Error: no answer from" in worker.log.read_text()
         assert len(results()) == 1
 
@@ -114,5 +114,5 @@ def test_a_worker_whose_server_is_away_stops_when_told_and_its_result_stays(
 
         worker.terminate()
 
-        assert worker.wait(30) == 0
+        assert worker.wait(120) == 0
         assert len(results()) == 1

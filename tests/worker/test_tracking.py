@@ -237,7 +237,7 @@ def test_a_worker_writes_what_it_trains_whatever_becomes_of_a_tracker(server, wo
         MLFLOW_HTTP_REQUEST_MAX_RETRIES="0",
     )
 
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
     trial = server.trial("takes", 0)
     assert trial.state == "succeeded"
     found = runs(tmp_path / "runs")
