@@ -56,3 +56,9 @@ def test_the_optimizers_bring_nothing_of_the_service():
     loaded = loaded_by("import optimizers")
 
     assert not loaded & {"thiessen", "app", "worker", "sqlalchemy", "fastapi"}
+
+
+def test_a_worker_knows_its_tasks_without_what_few_of_them_need():
+    known = "from worker.tasks import installed\ninstalled()"
+
+    assert not loaded_by(known) & {"sklearn", "scipy", "pandas"}

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final
 
 import torch
-from sklearn.datasets import load_breast_cancer, load_wine
 from torch import Tensor
 
 from worker.datasets import cifar10, curves, deformed, digits, faces, mnist, tables
@@ -115,12 +114,12 @@ ENTRIES: Final[Mapping[str, Entry]] = {
     "breast_cancer": Entry(
         summary="569 tumours by 30 measures, two classes, with scikit-learn",
         classes=2,
-        content=lambda _: tables.content("Breast cancer", load_breast_cancer),
+        content=lambda _: tables.breast_cancer(),
     ),
     "wine": Entry(
         summary="178 wines by 13 measures, three classes, with scikit-learn",
         classes=3,
-        content=lambda _: tables.content("Wine", load_wine),
+        content=lambda _: tables.wine(),
     ),
     "curves": Entry(
         summary="30,000 generated images of curves, 28 x 28 pixels, to be reconstructed",

@@ -1,16 +1,17 @@
 """The 1,797 handwritten digits that scikit-learn ships: 8 x 8 grey pixels, ten classes."""
 
 from functools import cache
+from importlib.metadata import version
 from typing import Final
 
 import numpy as np
-from sklearn import __version__ as release
-from sklearn.datasets import load_digits
 
 from worker.datasets.dataset import Array, Content, ordered
 
 SPLIT_SEED: Final = 20
-ORIGIN: Final = f"Handwritten digits of scikit-learn {release}, in the order of seed {SPLIT_SEED}."
+ORIGIN: Final = (
+    f"Handwritten digits of scikit-learn {version('scikit-learn')}, in the order of seed {SPLIT_SEED}."
+)
 
 
 def images() -> tuple[Array, Array]:
@@ -22,6 +23,8 @@ def images() -> tuple[Array, Array]:
 
 @cache  # a worker trains many trials, and unpacking the file takes as long as ten updates of a small network
 def _shipped() -> tuple[Array, Array]:
+    from sklearn.datasets import load_digits  # which takes a second, and most data sets are not of it
+
     pixels, classes = load_digits(return_X_y=True)
     return pixels, classes
 

@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 import torch
-from scipy.io import loadmat
 from torch import Generator, Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
@@ -83,6 +82,8 @@ def _album(files: tuple[Path, ...]) -> Album:
 def _matlab(file: Path) -> tuple[Array, Array]:
     """Return upright pictures and people: a column of the file is a picture, column by column."""
     try:
+        from scipy.io import loadmat  # which takes time, and one form of one data set is in need of it
+
         columns = loadmat(file, variable_names=["faces"])["faces"]
         images = columns.T.reshape(-1, SIDE, SIDE).transpose(0, 2, 1)
     except Exception as error:  # the reader raises whatever it stumbles over
