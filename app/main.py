@@ -1,4 +1,4 @@
-"""Builds the server; the only file that knows every room."""
+"""Builds the server; with `routes` the only file that knows every room."""
 
 import asyncio
 import itertools
@@ -8,36 +8,14 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
 
-from fastapi import Depends, FastAPI
-from fastapi.routing import APIRoute
+from fastapi import FastAPI
 
 from app import wire
-from app.api import (
-    best,
-    comparisons,
-    events,
-    export,
-    figures,
-    health,
-    history,
-    leases,
-    metrics,
-    optuna,
-    projects,
-    replay,
-    studies,
-    tokens,
-    trials,
-    webhooks,
-    workers,
-)
 from app.api.door import Door
 from app.api.headers import SafeHeaders
 from app.api.limits import BodyLimit, KnownContract, KnownHost
-from app.api.paths import in_project
-from app.api.problems import TURNED_AWAY, answer_with_problems, describe_problems
+from app.api.problems import answer_with_problems, describe_problems
 from app.api.requests import Watched
-from app.dashboard import login, pages
 from app.dashboard.problems import ProblemPages
 from app.gate import Gate
 from app.house import House
@@ -47,13 +25,13 @@ from app.lifecycle.expire import expire
 from app.lifecycle.follow import Followers
 from app.lifecycle.hearing import Hearing
 from app.lifecycle.retention import remove_old
+from app.routes import routes
 from app.settings import Settings, WrongSetting
 from app.storage import DatabaseUnavailable, Store, open_store
 from app.storage import workers as workers_stored
 from app.storage.schema import prepare
 from thiessen.version import __version__
 
-IN_PROJECT: Final = "/api/v1/projects/{project}/"
 SWEEP_SECONDS: Final = 1.0
 SWEEPS_TO_SEEN: Final = 5
 SWEEPS_TO_FORGET: Final = 600
@@ -103,7 +81,6 @@ def build(settings: Settings) -> FastAPI:
         openapi_url=None,  # served like the pages, to who may read
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=_call,
     )
     app.state.house = house
     app.state.gate = gate = Gate(
@@ -111,33 +88,7 @@ def build(settings: Settings) -> FastAPI:
         tokens_required=settings.tokens_required,
         requests_per_second=settings.requests_per_second,
     )
-    app.router.routes[:0] = leases.router.routes  # first, and not in a router of their own: see `quick`
-    for router in (
-        studies,
-        trials,
-        export,
-        figures,
-        history,
-        replay,
-        events,
-        best,
-        comparisons,
-        optuna,
-        workers,
-        projects,
-        tokens,
-        webhooks,
-    ):
-        app.include_router(router.router, prefix="/api/v1", responses=TURNED_AWAY)
-    for router in (studies, trials, export, figures, history, replay, events, comparisons, optuna):
-        app.include_router(
-            router.router,
-            prefix=IN_PROJECT.rstrip("/"),
-            dependencies=[Depends(in_project)],
-            responses=TURNED_AWAY,
-        )
-    for router in (health, metrics, login, pages):
-        app.include_router(router.router)
+    app.router.routes.extend(routes())
     answer_with_problems(app)
     describe_problems(app)
     app.add_middleware(BodyLimit)
@@ -148,11 +99,6 @@ def build(settings: Settings) -> FastAPI:
     app.add_middleware(ProblemPages)
     app.add_middleware(SafeHeaders)  # outermost: each one stands around those above it
     return app
-
-
-def _call(route: APIRoute) -> str:
-    """Return the name of a call, which generated clients take for that of a function."""
-    return f"{route.name}_in_project" if route.path_format.startswith(IN_PROJECT) else route.name
 
 
 def _check_tokens(store: Store, settings: Settings) -> None:

@@ -24,7 +24,7 @@ from app.settings import Settings
 from app.storage import open_store, postgresql, sqlite
 from app.storage.schema import prepare
 from app.storage.tables import clock as clock_table
-from tests.forked import Forked
+from tests.forked import Forked, is_possible
 from thiessen.client import Client
 
 settings.register_profile("reproducible", derandomize=True, deadline=None)
@@ -184,7 +184,7 @@ def programs(tmp_path):
 @pytest.fixture
 def server(database, programs):
     """A real server process on a free port; yields a client of it."""
-    process = programs.fork("serve", "--database", database, "--port", "0")
+    process = programs("serve", "--database", database, "--port", "0")
     with Client(address_of(process)) as client:
         wait_until(client.is_ready)
         yield client
@@ -210,33 +210,34 @@ def wait_until(condition, seconds: float = 120.0) -> None:
 def _programs(folder: Path):
     started = []
 
-    def start(*command: str, **environment: str) -> subprocess.Popen:
+    def start(*command: str, **environment: str) -> Forked | subprocess.Popen:
         log = folder / f"{command[0]}-{len(started)}.log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "thiessen.cli", *command],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=os.environ | {"XDG_STATE_HOME": str(folder / "state")} | environment,
-            )
-        process.log = log
-        started.append(process)
-        return process
+        environment = os.environ | {"XDG_STATE_HOME": str(folder / "state")} | environment
+        start_one = Forked if is_possible(environment) else _begun
+        started.append(start_one(command, log, environment))
+        return started[-1]
 
-    def fork(*command: str) -> Forked:
-        environment = os.environ | {"XDG_STATE_HOME": str(folder / "state")}
-        process = Forked(command, folder / f"{command[0]}-{len(started)}.log", environment)
-        started.append(process)
-        return process
-
-    start.started, start.fork = started, fork
+    start.started = started
     try:
         yield start
     finally:
         for process in started[::-1]:
             process.kill()
             process.wait()
+
+
+def _begun(command: tuple[str, ...], log: Path, environment: dict[str, str]) -> subprocess.Popen:
+    """Start a program of ours the long way."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "thiessen.cli", *command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
+        )
+    process.log = log
+    return process
 
 
 # What follows keeps the run honest: nothing is left out in silence, and both databases run the same tests.

@@ -1,18 +1,32 @@
-"""Our commands in processes of their own, made of one that has imported all that a server needs.
+"""Our commands in processes of their own, each a fork of one that has imported all that they need.
 
-That spares some hundred tests the imports, nearly two seconds of a processor each. What is decided when a
-module is imported is decided already: a program with a failpoint is started the long way.
+That spares some hundred tests the imports, up to three seconds of a processor each. What is decided when
+Python starts or a module is imported is decided already: see `is_possible`.
 """
 
-import multiprocessing
+import atexit
+import json
 import os
-import runpy
+import signal
 import subprocess
 import sys
+import time
+from functools import cache
 from pathlib import Path
+from threading import Lock
 
-NURSERY = multiprocessing.get_context("forkserver")
-NURSERY.set_forkserver_preload(["app.commands", "app.serving", "tests.forked", "thiessen.cli.main"])
+from app.failpoint import VARIABLE as FAILPOINT
+
+NURSERY = Path(__file__).with_name("nursery.py")
+asking = Lock()
+
+
+def is_possible(environment: dict[str, str]) -> bool:
+    """Whether a fork is what a program with this environment would be."""
+    folders = environment.get("PYTHONPATH", "").split(os.pathsep)
+    return FAILPOINT not in environment and not any(
+        Path(folder, "sitecustomize.py").exists() for folder in folders
+    )
 
 
 class Forked:
@@ -21,32 +35,48 @@ class Forked:
     def __init__(self, command: tuple[str, ...], log: Path, environment: dict[str, str]) -> None:
         log.touch()
         self.log = log
-        self._process = NURSERY.Process(target=_be, args=(command, log, environment))
-        self._process.start()
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
+        self._ended = log.with_suffix(".ended")
+        asked = {
+            "command": command,
+            "environment": environment,
+            "folder": str(Path.cwd()),
+            "log": str(log),
+            "ended": str(self._ended),
+        }
+        with asking:
+            nursery = _nursery()
+            nursery.stdin.write(json.dumps(asked) + "\n")
+            nursery.stdin.flush()
+            self.pid = int(nursery.stdout.readline())
 
     def poll(self) -> int | None:
-        return self._process.exitcode
+        return int(self._ended.read_text()) if self._ended.exists() else None
+
+    returncode = property(poll)
 
     def wait(self, timeout: float | None = None) -> int:
-        self._process.join(timeout)
+        deadline = time.monotonic() + (timeout or float("inf"))
+        while (code := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired("thiessen", timeout)
+            time.sleep(0.01)
+        return code
+
+    def send_signal(self, number: signal.Signals) -> None:
         if self.poll() is None:
-            raise subprocess.TimeoutExpired("thiessen", timeout)
-        return self.poll()
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        self._process.kill()
+        self.send_signal(signal.SIGKILL)
 
 
-def _be(command: tuple[str, ...], log: Path, environment: dict[str, str]) -> None:
-    """Become a program of ours, in a process that was forked for it."""
-    output = os.open(log, os.O_WRONLY | os.O_APPEND)
-    for number in (1, 2):
-        os.dup2(output, number)
-    os.environ.clear()
-    os.environ.update(environment)
-    sys.argv = ["thiessen", *command]
-    runpy.run_module("thiessen.cli", run_name="__main__")
+@cache
+def _nursery() -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-P", str(NURSERY)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(process.communicate)  # nobody asks any more, so it ends
+    return process
