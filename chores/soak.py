@@ -168,20 +168,12 @@ def _alone() -> dict[str, str]:
 def _shuffle(seed: int) -> dict[str, Any]:
     """Return what became of every test in the order of this seed."""
     command = [
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "auto",
-        "--dist",
-        "loadfile",
-        "--max-worker-restart",
-        "1",
-        "--random-order",
+        *("-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"),
+        *("--max-worker-restart", "1", "-p", "tests.shuffled", f"--shuffled={seed}"),
     ]
     began = time.monotonic()
     run = subprocess.run(
-        [PYTHON, *command, f"--random-order-seed={seed}"],
+        [PYTHON, *command],
         cwd=HOUSE, env=_alone(), check=False, text=True, capture_output=True,
     )  # fmt: skip
     passed = re.search(r"(\d+) passed", run.stdout)

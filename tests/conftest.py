@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from unittest.mock import patch
 
@@ -31,6 +32,7 @@ settings.register_profile("reproducible", derandomize=True, deadline=None)
 settings.load_profile("reproducible")
 
 BACKENDS = ("sqlite", "postgresql")
+OPENERS = {"store", "api", "server"}  # the fixtures that make the tables of an empty database
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 
@@ -46,16 +48,22 @@ class Postgres:
             connection.execute(text("ALTER SYSTEM SET fsync = off"))  # the tests kill processes, not machines
             connection.execute(text("SELECT pg_reload_conf()"))
 
-    def new_database(self) -> str:
+    def new_database(self, *, like: str = "template1") -> str:
         name = f"test_{secrets.token_hex(6)}"
         with self._admin.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE {name}"))
+            connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {_name(like)}"))
         return self._admin.url.set(database=name).render_as_string(hide_password=False)
 
+    @cached_property
+    def pattern(self) -> str:
+        """The address of a database with our tables, to be copied."""
+        address = self.new_database()
+        prepared(address).close()
+        return address
+
     def drop(self, address: str) -> None:
-        name = address.rsplit("/", 1)[1].partition("?")[0]
         with self._admin.connect() as connection:
-            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+            connection.execute(text(f"DROP DATABASE {_name(address)} WITH (FORCE)"))
 
     @property
     def socket(self) -> str:
@@ -69,6 +77,10 @@ class Postgres:
 
     def close(self) -> None:
         self._admin.dispose()
+
+
+def _name(address: str) -> str:
+    return address.rpartition("/")[2].partition("?")[0]
 
 
 class MovableClock:
@@ -117,28 +129,45 @@ def cluster():
 
 
 @contextmanager
-def an_empty_database(request, kind, folder):
-    """Yield its address."""
+def a_database(request, kind, folder):
+    """Yield the address of an empty one; where a fixture would make our tables, a copy of one with them."""
+    is_opened = not OPENERS.isdisjoint(request.fixturenames)
     if kind == "sqlite":
+        if is_opened:
+            shutil.copy(request.getfixturevalue("pattern"), folder / "test.db")
         yield f"sqlite:///{folder}/test.db"
         return
     postgres = request.getfixturevalue("postgres")
-    address = postgres.new_database()
+    address = postgres.new_database(like=postgres.pattern if is_opened else "template1")
     yield address
     postgres.drop(address)
 
 
 @pytest.fixture(params=BACKENDS)
 def database(request, tmp_path):
-    """The address of an empty database; the test runs once for each kind."""
-    with an_empty_database(request, request.param, tmp_path) as address:
+    """The address of a database; the test runs once for each kind."""
+    with a_database(request, request.param, tmp_path) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def pattern(tmp_path_factory):
+    """A file of SQLite with our tables, to be copied."""
+    file = tmp_path_factory.mktemp("pattern") / "pattern.db"
+    prepared(f"sqlite:///{file}").close()
+    return file
+
+
+def prepared(address):
+    """Return the store of an address, with its tables in it."""
+    store = open_store(address)
+    prepare(store)
+    return store
 
 
 @pytest.fixture
 def store(database):
-    opened = open_store(database)
-    prepare(opened)
+    opened = prepared(database)
     yield opened
     opened.close()
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from tests.conftest import BACKENDS, _programs, address_of, an_empty_database, wait_until
+from tests.conftest import BACKENDS, _programs, a_database, address_of, wait_until
 
 X = {"type": "float", "low": 0, "high": 1}
 SETTINGS = {
@@ -18,7 +18,7 @@ SETTINGS = {
 @pytest.fixture(scope="module", params=BACKENDS)
 def database(request, tmp_path_factory):
     """The address of an empty database, here one for all tests of a file."""
-    with an_empty_database(request, request.param, tmp_path_factory.mktemp("fuzz")) as address:
+    with a_database(request, request.param, tmp_path_factory.mktemp("fuzz")) as address:
         yield address
 
 

@@ -218,7 +218,7 @@ def test_what_is_missing_is_announced_before_the_one_call_of_pip(clone, environm
     ran = prepare(clone, "server", "worker", "dev")
 
     announced, called = ran.stdout.split("pip [", 1)
-    assert "Fetching about 376 MB" in announced
+    assert "Fetching about 478 MB" in announced
     assert "200 MB as CPU build, about 2,900 MB with CUDA" in announced
     assert "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make demo" in announced
     assert f"'{clone}[dev,server,worker]'" in called

@@ -1,8 +1,13 @@
 import json
+from itertools import groupby
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chores import soak
+from tests import shuffled
 
 SURVIVOR = "thiessen.search.draws.draw\n-    return 1\n+    return 2"
 MODULE = "thiessen/search/draws.py"
@@ -68,3 +73,30 @@ def test_what_is_explained_was_found():
     found = {each for module in modules for each in module["survivors"]}
     assert [each["survivor"] for each in explained if each["survivor"].strip() not in found] == []
     assert all(each["why"] for each in explained)
+
+
+def in_order(seed):
+    """Return six tests of each of nine files, half of them on each database, in the order of a seed."""
+    items = [
+        SimpleNamespace(path=file, number=number, callspec=SimpleNamespace(params={"database": number % 2}))
+        for file in range(9)
+        for number in range(6)
+    ]
+    shuffled.pytest_collection_modifyitems(SimpleNamespace(getoption=lambda _: seed), items)
+    return [(item.path, item.number) for item in items]
+
+
+@given(st.integers(0, 2**32))
+def test_a_seed_is_an_order_of_every_test_in_which_files_and_databases_stay_together(seed):
+    order = in_order(seed)
+
+    assert order == in_order(seed)
+    assert sorted(order) == [(file, number) for file in range(9) for number in range(6)]
+    assert len(list(groupby(order, key=lambda each: (each[0], each[1] % 2)))) == 18
+    assert len(list(groupby(order, key=lambda each: each[0]))) == 9
+
+
+def test_seeds_are_different_orders_of_files_and_of_tests():
+    assert len({tuple(in_order(seed)) for seed in range(20)}) == 20
+    assert len({tuple(file for file, _ in in_order(seed)) for seed in range(20)}) == 20
+    assert len({tuple(number for file, number in in_order(seed) if file == 0) for seed in range(20)}) > 9

@@ -14,7 +14,7 @@ from app.main import build
 from app.settings import Settings
 from app.storage import open_store
 from app.storage.schema import prepare
-from tests.conftest import BACKENDS, MovableClock, an_empty_database
+from tests.conftest import BACKENDS, MovableClock, a_database
 
 X = {"x": {"type": "float", "low": 0, "high": 1}}
 PROJECTS = ("ours", "theirs")
@@ -46,7 +46,7 @@ class Two:
 @pytest.fixture(scope="module", params=BACKENDS)
 def database(request, tmp_path_factory):
     """The address of an empty database, here one for all tests of a file."""
-    with an_empty_database(request, request.param, tmp_path_factory.mktemp("security")) as address:
+    with a_database(request, request.param, tmp_path_factory.mktemp("security")) as address:
         yield address
 
 

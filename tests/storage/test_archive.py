@@ -16,7 +16,7 @@ from app.settings import Settings
 from app.storage import open_store
 from app.storage.check import faults
 from app.storage.schema import revisions, upgrade
-from tests.conftest import BACKENDS, an_empty_database
+from tests.conftest import BACKENDS, a_database
 
 ARCHIVE = Path(__file__).with_name("archive")
 EVERY = sorted(ARCHIVE.glob("*.sql"))
@@ -26,7 +26,7 @@ EVERY = sorted(ARCHIVE.glob("*.sql"))
 def archived(request, tmp_path):
     """The address of a database as it was left, at an earlier schema."""
     kind = request.param.stem.partition(".")[2]
-    with an_empty_database(request, kind, tmp_path) as address:
+    with a_database(request, kind, tmp_path) as address:
         if kind == "sqlite":
             with closing(sqlite3.connect(tmp_path / "test.db")) as connection:
                 connection.executescript(request.param.read_text())

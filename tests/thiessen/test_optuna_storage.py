@@ -35,7 +35,7 @@ from optuna.trial import TrialState
 
 from app.domain.errors import DistributionDiffers
 from app.domain.optuna import must_be_compatible
-from tests.conftest import BACKENDS, _programs, address_of, an_empty_database
+from tests.conftest import BACKENDS, _programs, a_database, address_of
 from thiessen.contract import OptunaTrialSpec
 from thiessen.errors import InvalidRequest, ProjectNotFound, ServerUnreachable, Unauthorized
 from thiessen.integrations.optuna_client import OptunaClient
@@ -51,7 +51,7 @@ numbers = itertools.count()
 @pytest.fixture(scope="module", params=BACKENDS)
 def database(request, tmp_path_factory):
     """The address of an empty database, here one for all tests of this file."""
-    with an_empty_database(request, request.param, tmp_path_factory.mktemp("optuna")) as address:
+    with a_database(request, request.param, tmp_path_factory.mktemp("optuna")) as address:
         yield address
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import an_empty_database
+from tests.conftest import a_database
 from thiessen.contract import Lease, StudySpec
 from worker.attempt import Terms
 from worker.child import Place
@@ -18,7 +18,7 @@ def database(request, tmp_path):
 
     A worker sees HTTP only, and that is the same on both: tests/api and tests/lifecycle show it.
     """
-    with an_empty_database(request, getattr(request, "param", "sqlite"), tmp_path) as address:
+    with a_database(request, getattr(request, "param", "sqlite"), tmp_path) as address:
         yield address
 
 
