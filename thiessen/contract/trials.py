@@ -125,7 +125,6 @@ class Attempt(Answer):
     started_at: datetime
     ended_at: datetime | None
     outcome: str | None
-    cause: str | None = None
     message: str | None
     traceback: str | None
     log_tail: str | None = None
