@@ -24,7 +24,7 @@ class Event(Answer):
         description="Why a trial failed, went back to the queue or got its result late; else null."
     )
     data: dict[str, JsonValue] | None = Field(
-        description="What else there is to tell: the origin of a new trial, what of a study was changed."
+        description="The origin of a new trial, what of a study was changed; else null, or empty."
     )
 
 
