@@ -201,7 +201,6 @@ class Attempt:
     started_at: datetime
     ended_at: datetime | None
     outcome: str | None
-    cause: str | None
     message: str | None
     traceback: str | None
     log_tail: str | None

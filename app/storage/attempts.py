@@ -50,7 +50,6 @@ class Held:
     gpus: int
     ended_at: datetime | None
     outcome: str | None
-    cause: str | None
     loss: float | None
     message: str | None
     late: dict[str, Any] | None
@@ -75,7 +74,7 @@ _HELD: Final = Prepared(
         trials.c.lease_id,
         *(
             attempts.c[name]
-            for name in ("who", "number", "gpus", "ended_at", "outcome", "cause", "loss", "message", "late")
+            for name in ("who", "number", "gpus", "ended_at", "outcome", "loss", "message", "late")
         ),
         trials.c.start.is_not(None),
         attempts.c.last_step,
@@ -111,7 +110,6 @@ _END: Final = Prepared(
     .values(
         ended_at=now(),
         outcome=bindparam("with_outcome"),
-        cause=bindparam("with_cause"),
         loss=bindparam("with_loss"),
         message=bindparam("with_message"),
         traceback=bindparam("with_traceback"),
@@ -190,7 +188,6 @@ def end(
     lease_id: str,
     outcome: str,
     *,
-    cause: str | None = None,
     loss: float | None = None,
     message: str | None = None,
     traceback: str | None = None,
@@ -201,7 +198,6 @@ def end(
         {
             "lease": lease_id,
             "with_outcome": outcome,
-            "with_cause": cause,
             "with_loss": loss,
             "with_message": message,
             "with_traceback": traceback,
@@ -346,7 +342,6 @@ class Latest(NamedTuple):
     last_step: int  # -1 before its first report
     started_at: datetime
     ended_at: datetime | None
-    cause: str | None
     message: str | None
 
 
@@ -394,7 +389,6 @@ def attempt_of_row(row: Row[Any], curve: Sequence[dict[str, Any]]) -> Attempt:
         started_at=row.started_at,
         ended_at=row.ended_at,
         outcome=row.outcome,
-        cause=row.cause,
         message=row.message,
         traceback=row.traceback,
         log_tail=row.log_tail,

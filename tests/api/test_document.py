@@ -38,6 +38,17 @@ def test_every_call_says_what_it_does_who_may_and_how_it_refuses(document):
         assert all("application/problem+json" in operation["responses"][each]["content"] for each in refusals)
 
 
+def test_every_field_says_what_it_means(document):
+    untold = [
+        f"{kind}.{name}"
+        for kind, schema in document["components"]["schemas"].items()
+        for name, field in schema.get("properties", {}).items()
+        if not field.get("description", "").endswith(".")  # also where its type is described
+    ]
+
+    assert untold == []
+
+
 def test_every_call_on_studies_is_there_for_each_project_too(document):
     paths = {path.removeprefix("/api/v1") for path in document["paths"]}
 

@@ -1,10 +1,13 @@
 import asyncio
 import dataclasses
 import json
+import re
 import signal
 import threading
+from collections import defaultdict
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import httpx
 import pytest
@@ -21,6 +24,8 @@ from thiessen.client import Client
 from thiessen.contract import StudySpec
 
 EVENTS = "/api/v1/studies/s/events"
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "http.md"
+ALWAYS = {"seq", "at", "who", "kind"}
 
 
 @pytest.fixture
@@ -54,6 +59,25 @@ def test_a_page_of_events_tells_where_to_go_on(api, house):
         "seq": numbers[0], "who": "server", "kind": "trial.created", "trial": numbers[0], "attempt": None,
         "before": None, "after": "queued", "cause": "lost", "data": {"why": "so"},
     }  # fmt: skip
+
+
+def test_each_kind_of_event_tells_what_its_row_of_the_reference_says(api, caller):
+    caller.create(max_trials=1)
+    caller.end(caller.leased(), "fail", kind="error", message="boom")
+    caller.end(caller.leased(), loss=0.5)
+    api.patch("/api/v1/studies/s/trials/0", json={"notes": "Well."})
+    api.patch("/api/v1/studies/s", json={"tags": ["done"]})
+    api.delete("/api/v1/studies/s")
+
+    told = defaultdict(set)
+    for event in page(api)["events"]:
+        told[event["kind"]] |= {name for name, value in event.items() if value is not None} - ALWAYS
+    rows = re.findall(r"(?m)^\| (`(?:study|trial)\..+) \| .+ \| (.+) \|$", REFERENCE.read_text())
+    assert told == {
+        kind: set(re.findall(r"`(.+?)`", names))
+        for kinds, names in rows
+        for kind in re.findall(r"`(.+?)`", kinds)
+    }
 
 
 def test_a_server_that_keeps_events_for_a_day_says_up_to_which_number_they_are_gone(database, monkeypatch):

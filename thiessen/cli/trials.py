@@ -92,10 +92,9 @@ def _table(trial: "Trial") -> "Table":
     for attempt in trial.attempts:
         began = f"{attempt.started_at:%Y-%m-%d %H:%M:%S}"
         what = attempt.outcome or "is under way"
-        cause = f" ({attempt.cause})" if attempt.cause else ""
         told = f": {attempt.message}" if attempt.message else ""
         where = f"on {attempt.device} of {attempt.worker}" if attempt.device else f"by {attempt.worker}"
-        rows[f"attempt {attempt.attempt}"] = f"{what}{cause} {where}, since {began}{told}"
+        rows[f"attempt {attempt.attempt}"] = f"{what} {where}, since {began}{told}"
     for name, each in rows.items():
         if each:
             table.add_row(name, each)

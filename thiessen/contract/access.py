@@ -5,10 +5,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from thiessen.contract.words import Answer, Name, Request
+from thiessen.contract.words import Answer, CreatedAt, Name, NextPage, Request
 
 Scope = Literal["read", "submit", "work", "admin"]
-Quota = Annotated[int, Field(ge=0, lt=2**31)] | None
+_Quota = Annotated[int, Field(ge=0, lt=2**31)] | None
+RunningQuota = Annotated[_Quota, Field(description="Trials that may run at once; null: any number.")]
+StudyQuota = Annotated[
+    _Quota, Field(description="Studies that may exist, deleted ones left out; null: any number.")
+]
 Days = Annotated[float, Field(gt=0, le=36_500)]
 
 
@@ -20,34 +24,45 @@ class TokenRequest(Request):
     )
 
     name: Name
-    scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)]
-    project: Annotated[Name | None, Field(description="The only project it is for; none: every one.")] = None
-    days: Annotated[Days | None, Field(description="How long it is valid; none: until it is revoked.")] = None
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)] = Field(
+        description="What it may be used for: `admin` implies all, the others imply nothing else."
+    )
+    project: Annotated[Name | None, Field(description="The only project it is for; null: every one.")] = None
+    days: Annotated[Days | None, Field(description="How long it is valid; null: until it is revoked.")] = None
 
 
 class Token(Answer):
     """A token without its secret."""
 
-    name: str
-    scopes: list[str]
-    project: str | None
-    created_at: datetime
-    created_by: str
-    expires_at: datetime | None
-    revoked_at: datetime | None
+    name: str = Field(
+        description="What the server calls who acts with it; never given to another token, not even "
+        "once it is worthless."
+    )
+    scopes: list[str] = Field(
+        description="What it may be used for: `admin` implies all, the others imply nothing else."
+    )
+    project: str | None = Field(description="The only project it is for; null: every one.")
+    created_at: CreatedAt
+    created_by: str = Field(
+        description="The name of the token that made it; `anonymous` without one, or `console`."
+    )
+    expires_at: datetime | None = Field(
+        description="From then on it is worthless; null: it is valid until it is revoked."
+    )
+    revoked_at: datetime | None = Field(description="When it was made worthless; null if it was not.")
 
 
 class NewToken(Token):
     """A token just made: the only message that ever holds the secret."""
 
-    token: str
+    token: str = Field(description="The secret, to be sent as `Authorization: Bearer`.")
 
 
 class Tokens(Answer):
     """Tokens in order of creation."""
 
-    tokens: list[Token]
-    next: str | None  # the cursor of the next page
+    tokens: list[Token] = Field(description="Revoked and expired ones too.")
+    next: NextPage
 
 
 class ProjectRequest(Request):
@@ -58,8 +73,8 @@ class ProjectRequest(Request):
     )
 
     name: Name
-    max_running: Annotated[Quota, Field(description="Trials that may run at once; none: any number.")] = None
-    max_studies: Annotated[Quota, Field(description="Studies that may exist; none: any number.")] = None
+    max_running: RunningQuota = None
+    max_studies: StudyQuota = None
 
 
 class ProjectPatch(Request):
@@ -67,39 +82,46 @@ class ProjectPatch(Request):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"max_running": 128}]})
 
-    max_running: Quota = None
-    max_studies: Quota = None
+    max_running: RunningQuota = None
+    max_studies: StudyQuota = None
 
 
 class Project(Answer):
     """A project with its quotas."""
 
-    name: str
-    max_running: int | None
-    max_studies: int | None
-    created_at: datetime
+    name: str = Field(description="Unique on the server.")
+    max_running: int | None = Field(description="Trials that may run at once; null: any number.")
+    max_studies: int | None = Field(
+        description="Studies that may exist, deleted ones left out; null: any number."
+    )
+    created_at: CreatedAt
 
 
 class Projects(Answer):
     """Projects in order of creation."""
 
-    projects: list[Project]
-    next: str | None  # the cursor of the next page
+    projects: list[Project] = Field(description="Those that the token sees.")
+    next: NextPage
 
 
 class Deed(Answer):
     """A line of the audit: who did what, to which thing."""
 
-    id: int
-    at: datetime
-    who: str
-    action: str
-    subject: str
-    data: dict[str, Any] | None
+    id: int = Field(description="Later lines have higher ones.")
+    at: datetime = Field(description="When it was done.")
+    who: str = Field(description="The name of the token that did it; `anonymous` without one, or `console`.")
+    action: str = Field(description="Such as `token.revoked`; new ones may come.")
+    subject: str = Field(description="What it was done to, as `token node-7`; of a webhook its number.")
+    data: dict[str, Any] | None = Field(
+        description="What was told of it, such as the scopes of a new token; null where there is no "
+        "more to tell."
+    )
 
 
 class Audit(Answer):
     """Lines of the audit, the newest first."""
 
-    audit: list[Deed]
-    next: str | None  # the cursor of the next page, which is older
+    audit: list[Deed] = Field(
+        description="What was done to tokens, projects and webhooks, and what was removed for good."
+    )
+    next: NextPage

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from thiessen.contract.leases import Metric
-from thiessen.contract.words import NO_NUL, Answer, Changes, Direction, Instant, NeverNull, Request
+from thiessen.contract.words import NO_NUL, Answer, Changes, Direction, Instant, NeverNull, NextPage, Request
 
 LARGEST_TEXT: Final = 900_000  # characters of a value, and of all of a trial: it fits into one body, escaped
 MOST_NAMED: Final = 1000  # of a kind in one request
@@ -39,7 +39,11 @@ JsonText = Annotated[
     AfterValidator(_read),
 ]
 Named = Annotated[dict[OptunaName, JsonText], Field(max_length=MOST_NAMED)]
-Directions = Annotated[list[Direction], Field(min_length=1, max_length=32)]
+UserAttributes = Annotated[Named, Field(description="What programs set, by name: JSON as texts.")]
+SystemAttributes = Annotated[Named, Field(description="What Optuna itself sets, by name: JSON as texts.")]
+Directions = Annotated[
+    list[Direction], Field(min_length=1, max_length=32, description="One for each objective.")
+]
 Values = Annotated[
     list[Metric], Field(min_length=1, max_length=32, description="One for each objective; none is NaN.")
 ]
@@ -58,16 +62,24 @@ class OptunaParam(Request):
 class OptunaIntermediate(Request):
     """What a trial reported at a step."""
 
-    step: Annotated[int, Field(ge=-LARGEST_STEP, le=LARGEST_STEP)]
-    value: Metric
+    step: Annotated[int, Field(ge=-LARGEST_STEP, le=LARGEST_STEP)] = Field(
+        description="Where; a value that is told again for a step replaces the one before."
+    )
+    value: Metric = Field(description="What was reported; also `NaN`, `Infinity` and `-Infinity`, as texts.")
 
 
 PARAM: Final[JsonDict] = {
     "value": 0.1,
     "distribution": '{"name": "FloatDistribution", "attributes": {"low": 0.0, "high": 1.0, "log": false}}',
 }
-Params = Annotated[dict[OptunaName, OptunaParam], Field(max_length=MOST_NAMED)]
-Intermediates = Annotated[list[OptunaIntermediate], Field(max_length=20_000)]
+Params = Annotated[
+    dict[OptunaName, OptunaParam],
+    Field(max_length=MOST_NAMED, description="What the trial was given, by name, kept in this order."),
+]
+Intermediates = Annotated[
+    list[OptunaIntermediate],
+    Field(max_length=20_000, description="What it reported; a step that is told again has the new value."),
+]
 
 
 class OptunaStudySpec(Request):
@@ -77,27 +89,29 @@ class OptunaStudySpec(Request):
         json_schema_extra={"examples": [{"name": "digits", "directions": ["minimize"]}]}
     )
 
-    name: OptunaName
+    name: OptunaName = Field(description="Not taken by another study of Optuna in the project.")
     directions: Directions
-    user_attributes: Named = {}
-    system_attributes: Named = {}
+    user_attributes: UserAttributes = {}
+    system_attributes: SystemAttributes = {}
 
 
 class OptunaStudy(Answer):
     """A study of Optuna."""
 
-    id: int
-    name: str
-    directions: list[Direction]
-    user_attributes: dict[str, str]
-    system_attributes: dict[str, str]
+    id: int = Field(description="Unique on the server: what other calls name it by.")
+    name: str = Field(description="Unique among those of Optuna in its project.")
+    directions: list[Direction] = Field(description="One for each objective.")
+    user_attributes: dict[str, str] = Field(description="What programs set, by name: JSON as texts.")
+    system_attributes: dict[str, str] = Field(description="What Optuna itself sets, by name: JSON as texts.")
 
 
 class OptunaStudies(Answer):
     """A page of Optuna's studies, oldest first."""
 
-    studies: list[OptunaStudy]
-    next: str | None = Field(description="The cursor of the next page; null at the end.")
+    studies: list[OptunaStudy] = Field(
+        description="With their attributes; fewer than asked for where these are long."
+    )
+    next: NextPage
 
 
 class OptunaAttributes(Request):
@@ -105,20 +119,22 @@ class OptunaAttributes(Request):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"user_attributes": {"author": '"ann"'}}]})
 
-    user_attributes: Named = {}
-    system_attributes: Named = {}
+    user_attributes: UserAttributes = {}
+    system_attributes: SystemAttributes = {}
 
 
 class OptunaTrialSpec(Request):
     """A trial to begin with: with what it has already, and in the state that it is in."""
 
-    state: OptunaState = "running"
-    values: Values | None = None
+    state: OptunaState = Field(default="running", description="A `complete` one needs values.")
+    values: Values | None = Field(
+        default=None, description="One for each objective, none of them NaN; null: none yet."
+    )
     started_at: Instant | None = Field(default=None, description="Now, unless told or waiting.")
     completed_at: Instant | None = Field(default=None, description="Now, unless told or not finished.")
-    params: Params = Field(default={}, description="Kept in this order.")
-    user_attributes: Named = {}
-    system_attributes: Named = {}
+    params: Params = {}
+    user_attributes: UserAttributes = {}
+    system_attributes: SystemAttributes = {}
     intermediate_values: Intermediates = []
 
 
@@ -134,20 +150,22 @@ class OptunaTrialSpecs(Request):
         }
     )
 
-    trials: Annotated[list[OptunaTrialSpec], Field(min_length=1, max_length=1000)]
+    trials: Annotated[list[OptunaTrialSpec], Field(min_length=1, max_length=1000)] = Field(
+        description="They are numbered in this order."
+    )
 
 
 class OptunaTrialNumber(Answer):
     """How a trial is called: by its id everywhere, by its number in its study."""
 
-    id: int
-    number: int
+    id: int = Field(description="Unique on the server: what other calls name it by.")
+    number: int = Field(description="In its study, from 0.")
 
 
 class AddedOptunaTrials(Answer):
     """The trials that were added, in the order sent."""
 
-    trials: list[OptunaTrialNumber]
+    trials: list[OptunaTrialNumber] = Field(description="One for each that was sent.")
 
 
 class OptunaTrialChanges(Changes):
@@ -169,8 +187,8 @@ class OptunaTrialChanges(Changes):
     )
     values: Annotated[Values | None, NeverNull()] = None
     params: Params = {}
-    user_attributes: Named = {}
-    system_attributes: Named = {}
+    user_attributes: UserAttributes = {}
+    system_attributes: SystemAttributes = {}
     intermediate_values: Intermediates = []
 
 
@@ -183,23 +201,25 @@ class OptunaTrialChanged(Answer):
 class OptunaTrial(Answer):
     """A trial of Optuna with all that is known of it."""
 
-    id: int
-    number: int
-    study_id: int
-    state: OptunaState
-    values: list[Metric] | None
-    started_at: datetime | None
-    completed_at: datetime | None
+    id: int = Field(description="Unique on the server: what other calls name it by.")
+    number: int = Field(description="In its study, from 0.")
+    study_id: int = Field(description="The id of its study.")
+    state: OptunaState = Field(
+        description="waiting, running, or how it has finished: complete, pruned, fail."
+    )
+    values: list[Metric] | None = Field(description="One for each objective; null while there are none.")
+    started_at: datetime | None = Field(description="When it began to run, or as told; null before.")
+    completed_at: datetime | None = Field(description="When it finished, or as told; null while it has not.")
     params: dict[str, OptunaParam] = Field(description="In the order in which they were set.")
-    user_attributes: dict[str, str]
-    system_attributes: dict[str, str]
-    intermediate_values: list[OptunaIntermediate]
+    user_attributes: dict[str, str] = Field(description="What programs set, by name: JSON as texts.")
+    system_attributes: dict[str, str] = Field(description="What Optuna itself sets, by name: JSON as texts.")
+    intermediate_values: list[OptunaIntermediate] = Field(description="What it reported, each step once.")
 
 
 class OptunaTrials(Answer):
     """The trials of a study that changed since a number, in the order of their last changes."""
 
-    trials: list[OptunaTrial]
+    trials: list[OptunaTrial] = Field(description="As they are now; a trial that changes again comes again.")
     seq: int = Field(description="Ask for what changed `since` this number next time.")
     is_all: bool = Field(description="False: there is more; ask again at once.")
 

@@ -30,40 +30,50 @@ class _Dimension(Request):
 class FloatDimension(_Dimension):
     """A real number in [low, high]."""
 
-    type: Literal["float"]
-    low: StrictInt | FiniteFloat
-    high: StrictInt | FiniteFloat
-    log: StrictBool = False
+    type: Literal["float"] = Field(description="Which kind of dimension it is.")
+    low: StrictInt | FiniteFloat = Field(description="The smallest value; it belongs to the range.")
+    high: StrictInt | FiniteFloat = Field(description="The largest value; it belongs to the range.")
+    log: StrictBool = Field(
+        default=False,
+        description="Whether equal factors are equally likely, not equal distances; `low` is then above 0.",
+    )
 
 
 class IntDimension(_Dimension):
     """An integer low, low + step, ... up to high."""
 
-    type: Literal["int"]
-    low: StrictInt
-    high: StrictInt
-    step: StrictInt = 1
-    log: StrictBool = False
+    type: Literal["int"] = Field(description="Which kind of dimension it is.")
+    low: StrictInt = Field(description="The smallest value; it belongs to the range.")
+    high: StrictInt = Field(
+        description="No value is larger; it belongs to the range where a step ends there."
+    )
+    step: StrictInt = Field(default=1, description="From one value to the next; 1 where `log` is true.")
+    log: StrictBool = Field(
+        default=False,
+        description="Whether equal factors are equally likely, not equal distances; `low` is then above 0.",
+    )
 
 
 class CategoricalDimension(_Dimension):
     """One of several choices without an order."""
 
-    type: Literal["categorical"]
-    choices: Choices
+    type: Literal["categorical"] = Field(description="Which kind of dimension it is.")
+    choices: Choices = Field(description="The values, each once; 1, 1.0 and true are three of them.")
 
 
 class OrdinalDimension(_Dimension):
     """One of several choices in an order that matters."""
 
-    type: Literal["ordinal"]
-    choices: Choices
+    type: Literal["ordinal"] = Field(description="Which kind of dimension it is.")
+    choices: Choices = Field(
+        description="The values in their order, each once; neighbours are near each other."
+    )
 
 
 class BooleanDimension(_Dimension):
     """False or true."""
 
-    type: Literal["boolean"]
+    type: Literal["boolean"] = Field(description="Which kind of dimension it is.")
 
 
 Dimension = Annotated[

@@ -12,10 +12,14 @@ from thiessen.contract.words import (
     Attributes,
     Changes,
     Config,
+    InProject,
+    InStudy,
     NeverNull,
+    NextPage,
     Notes,
     Origin,
     Request,
+    TrialNumber,
     TrialState,
 )
 
@@ -23,7 +27,10 @@ from thiessen.contract.words import (
 class NewTrial(Request):
     """A config to try, or with its outcome one that was tried elsewhere."""
 
-    config: Config
+    config: Config = Field(
+        description="A value for each dimension that is active; of an open study for those that are to "
+        "be as told."
+    )
     dimensions: Dimensions = Field(
         default={},
         description="Of a finished trial of an open study: those that the study does not know as they were.",
@@ -49,21 +56,23 @@ class NewTrials(Request):
         }
     )
 
-    trials: Annotated[list[NewTrial], Field(min_length=1, max_length=1000)]
+    trials: Annotated[list[NewTrial], Field(min_length=1, max_length=1000)] = Field(
+        description="All of them are added, or none."
+    )
 
 
 class Added(Answer):
     """A trial that was added, or the one that the config had already."""
 
-    trial: int
-    state: TrialState
-    is_new: bool
+    trial: int = Field(description="Its number in the study, from 0.")
+    state: TrialState = Field(description="In which it is now.")
+    is_new: bool = Field(description="False: the config had this trial already.")
 
 
 class AddedTrials(Answer):
     """What became of each config, in the order sent."""
 
-    trials: list[Added]
+    trials: list[Added] = Field(description="One for each config.")
 
 
 class TrialChanges(Changes):
@@ -87,95 +96,153 @@ class Refused(Answer):
     """A candidate that was not kept."""
 
     config: Config
-    nearest_trial: int | None
-    estimate: float | None
-    acceptance: float
+    nearest_trial: int | None = Field(
+        description="The number of the trial nearest to it; null where that is of another study."
+    )
+    estimate: float | None = Field(
+        description="The loss expected there, smaller is better; null where the nearest trial diverged."
+    )
+    acceptance: float = Field(description="The probability with which it would have been kept.")
 
 
 class Reasons(Answer):
     """Why a config was proposed: in a sentence, and in numbers."""
 
-    explanation: str
-    strategy: str
-    watermark: int
-    draw: str
-    refused: int
-    last_refused: list[Refused]
-    forced: bool
-    nearest_trial: int | None
-    nearest_is_pending: bool
-    distance: float | None
-    estimate: float | None
-    neighbourhood: int
-    acceptance: float
-    parent: int | None
-    expected_share: float | None
+    explanation: str = Field(description="All of them in a sentence.")
+    strategy: str = Field(description="The name of the strategy.")
+    watermark: int = Field(
+        description="The number of the last observation that was known when it was chosen."
+    )
+    draw: str = Field(
+        description="What kind of candidate it is: `initial`, `exploration`, `uniform`, `local`, "
+        "`grid`, `quasi_random`, `own` or `remaining`."
+    )
+    refused: int = Field(description="How many candidates were drawn before it and not kept.")
+    last_refused: list[Refused] = Field(description="The last few of those that were judged by a loss.")
+    forced: bool = Field(description="True: none of the draws was kept, so one of them was chosen.")
+    nearest_trial: int | None = Field(
+        description="The number of the trial nearest to it; null where none was looked for, or that is "
+        "of another study."
+    )
+    nearest_is_pending: bool = Field(description="Whether that trial was not finished.")
+    distance: float | None = Field(
+        description="To that trial, each dimension being of length 1; null where none was looked for."
+    )
+    estimate: float | None = Field(
+        description="The loss expected here, smaller is better; null where the nearest trial diverged "
+        "or none was looked for."
+    )
+    neighbourhood: int = Field(description="Of how many trials the estimate is the mean.")
+    acceptance: float = Field(description="The probability with which it was kept.")
+    parent: int | None = Field(
+        description="The number of the trial whose config was changed; null where none was, or one of "
+        "another study."
+    )
+    expected_share: float | None = Field(
+        description="The part of the finished trials expected to be better, by the surface through the "
+        "best; null without one."
+    )
 
 
 class Attempt(Answer):
     """One execution of a trial."""
 
-    attempt: int
-    worker: str
-    incarnation: str = ""
-    device: str
-    gpus: int = 0
-    task_version: str | None = None
-    environment: dict[str, str]
-    started_at: datetime
-    ended_at: datetime | None
-    outcome: str | None
-    cause: str | None = None
-    message: str | None
-    traceback: str | None
-    log_tail: str | None = None
+    attempt: int = Field(description="Its number in the trial, from 1.")
+    worker: str = Field(description="The name of the worker that was given the trial.")
+    incarnation: str = Field(
+        default="", description="Which start of that worker; empty where that was not kept."
+    )
+    device: str = Field(description="The name of the slot, such as cuda:0; empty if none was told.")
+    gpus: int = Field(default=0, description="How many the slot has.")
+    task_version: str | None = Field(
+        default=None, description="Of the task as the worker had it; null if it told none."
+    )
+    environment: dict[str, str] = Field(description="Versions and the like, as the worker told them.")
+    started_at: datetime = Field(description="When the worker was given the trial.")
+    ended_at: datetime | None = Field(description="Null while it is under way.")
+    outcome: str | None = Field(
+        description="A state of the trial, or the cause of having none; null while it is under way."
+    )
+    message: str | None = Field(
+        description="What went wrong, how it diverged, or why it was pruned; null if nothing was said."
+    )
+    traceback: str | None = Field(description="Where in the code it went wrong; null if it did not.")
+    log_tail: str | None = Field(
+        default=None, description="The last lines of the log that were sent; null without any."
+    )
     late: dict[str, JsonValue] | None = Field(
         default=None, description="A result that came when the lease was lost; it may not have counted."
     )
     kept_every: int = Field(default=1, description="One in so many points of a long curve is kept.")
-    reports: list[Point]
+    reports: list[Point] = Field(description="Its learning curve, as far as it is kept.")
 
 
 class TrialLine(Answer):
     """A trial as a line of a list."""
 
-    trial: int
-    state: TrialState
-    origin: Origin = "proposed"
-    cause: str | None
-    loss: float | None
-    value: float | None = None
+    trial: TrialNumber
+    state: TrialState = Field(description="queued and running go on; all others are ends.")
+    origin: Origin = Field(
+        default="proposed",
+        description="Where its config is from; `memoised`: with the result of an earlier trial of the same.",
+    )
+    cause: str | None = Field(
+        description="Why it failed, was queued again or got its result late; else null."
+    )
+    loss: float | None = Field(
+        description="What it is ranked by, smaller is better; of a pruned trial its last. Null without one."
+    )
+    value: float | None = Field(
+        default=None,
+        description="The loss as the task tells it, in the direction of the study; null without one.",
+    )
     config: Config
-    seed: int
-    attempts: int
-    created_at: datetime
-    finished_at: datetime | None
+    seed: int = Field(description="Decides its training: it is the same in every attempt.")
+    attempts: int = Field(description="How many it has had, one that is under way too.")
+    created_at: datetime = Field(description="When it got its number.")
+    finished_at: datetime | None = Field(description="When it ended; null while it has not.")
 
 
 class Trials(Answer):
     """A page of trials."""
 
-    trials: list[TrialLine]
-    next: str | None = Field(description="The cursor of the next page; null at the end.")
+    trials: list[TrialLine] = Field(description="In the order that was asked for.")
+    next: NextPage
 
 
 class Trial(Answer):
     """A trial with all that is known of it."""
 
-    project: str = "default"
-    study: str
-    trial: int
-    state: TrialState
-    origin: Origin = "proposed"
-    turn: int | None = None
-    cause: str | None
-    loss: float | None
-    value: float | None = None
-    config: Config
-    seed: int
-    notes: str = ""
-    attributes: dict[str, JsonValue] = {}
+    project: InProject = "default"
+    study: InStudy
+    trial: TrialNumber
+    state: TrialState = Field(description="queued and running go on; all others are ends.")
+    origin: Origin = Field(
+        default="proposed",
+        description="Where its config is from; `memoised`: with the result of an earlier trial of the same.",
+    )
+    turn: int | None = Field(
+        default=None,
+        description="How many proposals the strategy had made before; null of a trial that was added.",
+    )
+    cause: str | None = Field(
+        description="Why it failed, was queued again or got its result late; else null."
+    )
+    loss: float | None = Field(
+        description="What it is ranked by, smaller is better; of a pruned trial its last. Null without one."
+    )
+    value: float | None = Field(
+        default=None,
+        description="The loss as the task tells it, in the direction of the study; null without one.",
+    )
+    config: Config = Field(
+        description="A value for each dimension that is active; of an open study, once it has ended, "
+        "what it asked for."
+    )
+    seed: int = Field(description="Decides its training: it is the same in every attempt.")
+    notes: str = Field(default="", description="What people wrote on it.")
+    attributes: dict[str, JsonValue] = Field(default={}, description="JSON of your own, kept beside it.")
     reasons: Reasons | None = Field(description="Why it was proposed; null of a trial that was added.")
-    attempts: list[Attempt]
-    created_at: datetime | None = None
-    finished_at: datetime | None = None
+    attempts: list[Attempt] = Field(description="All that it has had, the first to the last.")
+    created_at: datetime | None = Field(default=None, description="When it got its number.")
+    finished_at: datetime | None = Field(default=None, description="When it ended; null while it has not.")

@@ -37,7 +37,9 @@ Name = Annotated[
 ]
 Seed = Annotated[int, Field(ge=0, lt=2**53, description="Below 2**53, so that every JSON reader keeps it.")]
 Scalar = StrictBool | StrictInt | FiniteFloat | Annotated[StrictStr, Field(max_length=1000)] | None
-Config = dict[str, Scalar]
+Config = Annotated[
+    dict[str, Scalar], Field(description="A value for each dimension that is active, by its name.")
+]
 Text = Annotated[str, Field(max_length=10_000, pattern=NO_NUL)]
 Label = Annotated[str, Field(max_length=200, pattern=NO_NUL)]
 
@@ -71,8 +73,15 @@ Cause = Literal[
 ]  # fmt: skip
 Direction = Literal["minimize", "maximize"]
 Verdict = Literal["continue", "prune", "stop", "drain"]
-Notes = Annotated[str, Field(max_length=10_000, pattern=NO_NUL)]
-Tags = Annotated[list[Name], Field(max_length=50)]
+Notes = Annotated[
+    str, Field(max_length=10_000, pattern=NO_NUL, description="A text of your own, kept beside it.")
+]
+Tags = Annotated[list[Name], Field(max_length=50, description="Names to find it again by.")]
+InProject = Annotated[str, Field(description="The project that it is in.")]
+InStudy = Annotated[str, Field(description="The name of the study that it is in.")]
+TrialNumber = Annotated[int, Field(description="The trial's number in its study, from 0.")]
+CreatedAt = Annotated[datetime, Field(description="When it was created.")]
+NextPage = Annotated[str | None, Field(description="The cursor of the next page; null at the end.")]
 LARGEST_ATTRIBUTES = 16_000  # characters of JSON
 
 
