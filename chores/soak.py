@@ -44,6 +44,7 @@ TESTS_OF: Final = {
     ),
 }
 ORDERS: Final = 20
+MOST_TEXT: Final = 100_000  # of what a run of tests that failed has printed
 KILLED: Final = {"killed", "timeout", "segfault", "suspicious"}
 ALIVE: Final = {"survived", "no tests"}
 COPIED: Final = (
@@ -176,6 +177,8 @@ def _shuffle(seed: int) -> dict[str, Any]:
         [PYTHON, *command],
         cwd=HOUSE, env=_alone(), check=False, text=True, capture_output=True,
     )  # fmt: skip
+    if run.returncode:
+        print(run.stdout[-MOST_TEXT:])
     passed = re.search(r"(\d+) passed", run.stdout)
     return {
         "seed": seed,

@@ -1,4 +1,5 @@
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +17,7 @@ def repository(tmp_path, monkeypatch):
     git(tmp_path, "add", ".")
     git(tmp_path, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "first")
     monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("kept_in_git", None)  # of another test, from another folder
     return tmp_path
 
 

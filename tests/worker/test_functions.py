@@ -1,4 +1,5 @@
 import hashlib
+import sys
 
 import pytest
 
@@ -20,6 +21,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "mine_for_a_test.py").write_text(TEXT)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("mine_for_a_test", None)  # of another test, from another folder
     return tmp_path / "mine_for_a_test.py"
 
 
