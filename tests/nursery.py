@@ -27,6 +27,7 @@ def main() -> None:
     """Answer until nobody asks any more. In a program, return when it is one."""
     warm_up()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who watched a program is not missed
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks has a Ctrl-C too, and ends what it began
     for line in sys.stdin:
         asked = json.loads(line)
         if os.fork() == 0:
@@ -58,6 +59,7 @@ def warm_up() -> None:
 
 def become(asked: dict) -> None:
     """Have what a program has that was started by itself."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     printed = os.open(asked["log"], os.O_WRONLY | os.O_APPEND)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for number, file in enumerate((nothing, printed, printed)):

@@ -317,7 +317,7 @@ def test_a_damaged_npz_file_is_named(data_folder, content):
         {"y_test": np.full(TEST, 10, np.uint8)},
         {"y_test": np.zeros(TEST)},
         {"x_test": np.zeros((0, 28, 28), np.uint8), "y_test": np.zeros(0, np.uint8)},
-        {"y_test": np.array([print] * TEST)},
+        {"y_test": np.array([len] * TEST)},
     ],
 )
 def test_arrays_that_are_no_digits_with_classes_are_refused(data_folder, digits, changed):
