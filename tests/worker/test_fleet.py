@@ -15,6 +15,10 @@ from worker.fleet.ray import Fleet, NoCluster, Share, connected, run
 from worker.fleet.slot import Order
 
 STRANGE_TASKS = Path(__file__).parent / "strange_tasks"
+A_SECOND = {
+    "x": {"type": "float", "low": 0.0, "high": 1.0},
+    "seconds": {"type": "float", "low": 1.0, "high": 1.0},
+}
 
 
 @pytest.fixture
@@ -50,23 +54,19 @@ def kept(fleet):
     assert not faults
 
 
+@pytest.mark.timeout(600)  # each node of the cluster is some processes, which take their time
 @pytest.mark.row(275)
 def test_slots_are_placed_by_ray_and_the_trial_of_a_lost_node_is_tried_again(
     database, programs, a_study, cluster, tmp_path
 ):
-    process = programs("serve", "--database", database, "--port", "0", THIESSEN_LEASE_SECONDS="10")
-    gate = tmp_path / "gate"
-    space = {
-        "x": {"type": "float", "low": 0.0, "high": 1.0},
-        "file": {"type": "categorical", "choices": [str(gate)]},
-    }
+    process = programs("serve", "--database", database, "--port", "0", THIESSEN_LEASE_SECONDS="3")
     nodes = [cluster.add_node(num_cpus=1, num_gpus=1) for _ in range(2)]
     with Client(address_of(process)) as client, connected(cluster.address):
-        client.create_study(a_study("waits", name="s", space=space, max_trials=4, max_attempts=3))
+        client.create_study(a_study("takes", name="s", space=A_SECOND, max_trials=8, max_attempts=3))
         order = Order(
             server=client.url,
             token=None,
-            tasks=("waits",),
+            tasks=("takes",),
             studies=(),
             idle_exit_seconds=1,
             offline_seconds=60,
@@ -75,18 +75,17 @@ def test_slots_are_placed_by_ray_and_the_trial_of_a_lost_node_is_tried_again(
         )
         fleet = Fleet(client, order, Share(gpus=1), most=2)
         with kept(fleet) as thread:
-            wait_until(lambda: client.study("s").counts.running == 2)
+            wait_until(lambda: client.study("s").counts.running == 2, seconds=200)
             cluster.remove_node(nodes[0], allow_graceful=False)
-            gate.touch()
-            wait_until(lambda: client.study("s").counts.succeeded == 4)
+            wait_until(lambda: client.study("s").counts.succeeded == 8, seconds=200)
             thread.join(60)
             assert not thread.is_alive(), "slots without work end, and then the fleet"
 
-        attempts = [attempt for number in range(4) for attempt in client.trial("s", number).attempts]
+        attempts = [attempt for number in range(8) for attempt in client.trial("s", number).attempts]
         assert sum(attempt.outcome == "lost" for attempt in attempts) == 1
         assert len({attempt.worker for attempt in attempts}) >= 2
         tracked = {path.parents[1].name for path in (tmp_path / "runs/s").rglob("*tfevents*")}
-        assert tracked == {f"trial-{number}" for number in range(4)}
+        assert tracked == {f"trial-{number}" for number in range(8)}
 
 
 def test_an_address_without_a_cluster_is_explained(monkeypatch):

@@ -5,7 +5,6 @@ import os
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 
 from worker.tasks import Diverged, Pruned, Task
 
@@ -90,16 +89,6 @@ def _takes(config, context):
         print("tidied up")  # noqa: T201
         raise
     return config["x"]
-
-
-def _waits(config, context):
-    """Go on as soon as there is such a file."""
-    step = 0
-    while not Path(config["file"]).exists():
-        context.report(step, x=0.5)
-        time.sleep(0.1)
-        step += 1
-    return 0.5
 
 
 def _prints_and_dies(config, context):
@@ -233,7 +222,6 @@ DIVERGES = Task("diverges", _diverges)
 RETURNS_NOTHING = Task("returns-nothing", _returns_nothing)
 GOES_BACK = Task("goes-back", _goes_back)
 TAKES = Task("takes", _takes)
-WAITS = Task("waits", _waits)
 PRINTS_AND_DIES = Task("prints-and-dies", _prints_and_dies)
 PRUNES_ITSELF = Task("prunes-itself", _prunes_itself)
 IGNORES_THAT_IT_IS_PRUNED = Task("ignores-that-it-is-pruned", _ignores_that_it_is_pruned)
