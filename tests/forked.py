@@ -55,7 +55,7 @@ class Forked:
     returncode = property(poll)
 
     def wait(self, timeout: float | None = None) -> int:
-        deadline = time.monotonic() + (timeout or float("inf"))
+        deadline = time.monotonic() + (float("inf") if timeout is None else timeout)
         while (code := self.poll()) is None:
             if time.monotonic() > deadline:
                 raise subprocess.TimeoutExpired("thiessen", timeout)

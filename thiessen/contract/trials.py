@@ -23,6 +23,27 @@ from thiessen.contract.words import (
     TrialState,
 )
 
+StateOfTrial = Annotated[TrialState, Field(description="queued and running go on; all others are ends.")]
+OriginOfTrial = Annotated[
+    Origin,
+    Field(
+        description="Where its config is from; `memoised`: with the result of an earlier trial of the same."
+    ),
+]
+CauseOfTrial = Annotated[
+    str | None, Field(description="Why it failed, was queued again or got its result late; else null.")
+]
+LossOfTrial = Annotated[
+    float | None,
+    Field(
+        description="What it is ranked by, smaller is better; of a pruned trial its last. Null without one."
+    ),
+]
+ValueOfTrial = Annotated[
+    float | None,
+    Field(description="The loss as the task tells it, in the direction of the study; null without one."),
+]
+
 
 class NewTrial(Request):
     """A config to try, or with its outcome one that was tried elsewhere."""
@@ -181,21 +202,11 @@ class TrialLine(Answer):
     """A trial as a line of a list."""
 
     trial: TrialNumber
-    state: TrialState = Field(description="queued and running go on; all others are ends.")
-    origin: Origin = Field(
-        default="proposed",
-        description="Where its config is from; `memoised`: with the result of an earlier trial of the same.",
-    )
-    cause: str | None = Field(
-        description="Why it failed, was queued again or got its result late; else null."
-    )
-    loss: float | None = Field(
-        description="What it is ranked by, smaller is better; of a pruned trial its last. Null without one."
-    )
-    value: float | None = Field(
-        default=None,
-        description="The loss as the task tells it, in the direction of the study; null without one.",
-    )
+    state: StateOfTrial
+    origin: OriginOfTrial = "proposed"
+    cause: CauseOfTrial
+    loss: LossOfTrial
+    value: ValueOfTrial = None
     config: Config
     seed: int = Field(description="Decides its training: it is the same in every attempt.")
     attempts: int = Field(description="How many it has had, one that is under way too.")
@@ -216,25 +227,15 @@ class Trial(Answer):
     project: InProject = "default"
     study: InStudy
     trial: TrialNumber
-    state: TrialState = Field(description="queued and running go on; all others are ends.")
-    origin: Origin = Field(
-        default="proposed",
-        description="Where its config is from; `memoised`: with the result of an earlier trial of the same.",
-    )
+    state: StateOfTrial
+    origin: OriginOfTrial = "proposed"
     turn: int | None = Field(
         default=None,
         description="How many proposals the strategy had made before; null of a trial that was added.",
     )
-    cause: str | None = Field(
-        description="Why it failed, was queued again or got its result late; else null."
-    )
-    loss: float | None = Field(
-        description="What it is ranked by, smaller is better; of a pruned trial its last. Null without one."
-    )
-    value: float | None = Field(
-        default=None,
-        description="The loss as the task tells it, in the direction of the study; null without one.",
-    )
+    cause: CauseOfTrial
+    loss: LossOfTrial
+    value: ValueOfTrial = None
     config: Config = Field(
         description="A value for each dimension that is active; of an open study, once it has ended, "
         "what it asked for."
